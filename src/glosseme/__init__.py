@@ -1,0 +1,1 @@
+"""Measures what language models know of the form and meaning of words and constructions."""

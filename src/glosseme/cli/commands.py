@@ -1,0 +1,149 @@
+"""The commands; each reads its arguments, calls one function, and prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="glosseme",
+    help="Measures what language models know of the form and meaning of words and constructions.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    epilog="Every command takes --help, and --debug for tracebacks.",
+)
+
+Models = Annotated[
+    list[str],
+    typer.Option("-m", "--model", help="NAME[@REVISION]: a hub name, a folder, a .gguf file, offline:gemma-3-270m, fake:constant, fake:random."),
+]
+Suites = Annotated[list[str], typer.Option("-s", "--suite", help="A suite, or a group of them (paired-focus).")]
+Out = Annotated[Path, typer.Option("-o", "--out", help="The folder of the runs.")]
+Data = Annotated[str | None, typer.Option("--data", help="One of the suite's sets (core, extended) or a file of yours.")]
+Limit = Annotated[int | None, typer.Option("--limit", help="So many items, seeded and balanced, instead of all.")]
+Seed = Annotated[int, typer.Option("--seed", help="Draws the items of --limit.")]
+Opts = Annotated[list[str] | None, typer.Option("--option", help="NAME=VALUE: an option of the suite, as `glosseme suites` lists them.")]
+Dtype = Annotated[str, typer.Option("--dtype", help="float32, bfloat16 or float16; only float32 is exact.")]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda ...")]
+Bos = Annotated[str, typer.Option("--bos", help="What precedes a text for causal models: auto, always or never.")]
+Trust = Annotated[bool, typer.Option("--trust-remote-code", help="Let the model's repository run its own code.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
+Format = Annotated[str, typer.Option("--format", help="text, json, csv, markdown or latex.")]
+By = Annotated[str | None, typer.Option("--by", help="Factors to group by, with commas (--by construction,scale); 'none' for one row.")]
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        from importlib.metadata import version as version_of
+
+        typer.echo(version_of("glosseme"))
+        raise typer.Exit
+
+
+@app.command()
+def quickstart(
+    model: Annotated[str, typer.Option("-m", "--model", help="Another model than the offline one.")] = "offline:gemma-3-270m",
+    out: Out = Path("runs/quickstart"),
+    limit: Annotated[int, typer.Option("--limit", help="Items of each suite.")] = 480,
+    quiet: Quiet = False,
+) -> None:
+    """Evaluate the offline model on a sample of paired-focus and print the tables."""
+    from glosseme.quickstart import quickstart as start
+
+    typer.echo(start(model, out, limit, quiet=quiet))
+
+
+@app.command()
+def suites() -> None:
+    """List the suites, their sets and options."""
+    from glosseme.report.suites import list_suites
+
+    typer.echo(list_suites())
+
+
+@app.command()
+def show(
+    suite: Annotated[str, typer.Argument(help="A suite or a group.")],
+    kind: Annotated[str, typer.Option("--kind", help="causal or masked: how the items are asked.")] = "causal",
+    data: Data = None,
+    n: Annotated[int, typer.Option("-n", help="Items.")] = 2,
+    seed: Seed = 0,
+    option: Opts = None,
+) -> None:
+    """Show a few items of a suite."""
+    from glosseme.report.suites import show_items
+
+    typer.echo(show_items(suite, kind, data, n, seed, _options(option)))
+
+
+@app.command()
+def run(
+    model: Models,
+    suite: Suites,
+    out: Out = Path("runs"),
+    data: Data = None,
+    limit: Limit = None,
+    seed: Seed = 0,
+    option: Opts = None,
+    dtype: Dtype = "float32",
+    device: Device = "auto",
+    bos: Bos = "auto",
+    batch_size: Annotated[int | None, typer.Option("--batch-size", help="At most so many sequences at once.")] = None,
+    batch_tokens: Annotated[int | None, typer.Option("--batch-tokens", help="At most so many tokens at once.")] = None,
+    sharing: Annotated[bool, typer.Option("--sharing/--no-sharing", help="Compute shared prefixes once.")] = True,
+    allow_nonfinite: Annotated[bool, typer.Option("--allow-nonfinite", help="Count values that aren't finite instead of stopping.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another run in the same folder.")] = False,
+    trust_remote_code: Trust = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run models on suites; the same command again goes on where it stopped."""
+    from glosseme.runs.many import RunArguments, run_many
+
+    arguments = RunArguments(
+        models=model, suites=suite, out=out, data=data, limit=limit, seed=seed, options=_options(option),
+        dtype=dtype, device=device, bos=bos, batch_size=batch_size, batch_tokens=batch_tokens, sharing=sharing,
+        allow_nonfinite=allow_nonfinite, overwrite=overwrite, trust_remote_code=trust_remote_code,
+    )
+    for folder in run_many(arguments, quiet=quiet):
+        typer.echo(folder)
+
+
+@app.command()
+def table(
+    runs: Annotated[Path, typer.Argument(help="A folder of runs.")],
+    by: By = None,
+    suite: Annotated[str | None, typer.Option("-s", "--suite", help="Only this suite or group.")] = None,
+    model: Annotated[str | None, typer.Option("-m", "--model", help="Only this model.")] = None,
+    format_: Format = "text",
+) -> None:
+    """Print estimates with 95% intervals, n, ties and chance."""
+    from glosseme.report.runs import table_of_runs
+
+    typer.echo(table_of_runs(runs, by=by, suite=suite, model=model, format_=format_))
+
+
+@app.command()
+def doctor() -> None:
+    """Say which versions and devices there are, and what is missing."""
+    from glosseme.doctor import render
+
+    typer.echo(render())
+
+
+def _options(pairs: list[str] | None) -> dict[str, str]:
+    from glosseme.errors import GlossemeError
+
+    found = {}
+    for pair in pairs or []:
+        name, equals, value = pair.partition("=")
+        if not equals or not name or not value:
+            raise GlossemeError(f"the option {pair!r} isn't NAME=VALUE", todo="write --option reduction=sum")
+        found[name] = value
+    return found

@@ -1,0 +1,60 @@
+"""From arguments to an exit code: 0 done, 1 the work failed, 2 the request was wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+DONE, WORK_FAILED, WRONG_REQUEST = 0, 1, 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; no traceback reaches the user unless `--debug` is among `argv`."""
+    import click
+    from typer.main import get_command
+
+    from glosseme.cli.commands import app
+    from glosseme.errors import GlossemeError
+
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in arguments
+    arguments = [a for a in arguments if a != "--debug"]
+    try:
+        code = get_command(app).main(args=arguments, prog_name="glosseme", standalone_mode=False)
+    except GlossemeError as error:
+        if debug:
+            raise
+        return _say(str(error), error.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return WRONG_REQUEST
+    except click.ClickException as error:
+        return _say(_usage(error), WRONG_REQUEST)
+    except (click.Abort, KeyboardInterrupt):
+        return _say("stopped; the same command goes on where it stopped", WORK_FAILED)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output is gone: nothing is left to say, and no noise at exit
+        return DONE
+    except Exception as error:
+        if debug:
+            raise
+        what = str(error).strip().splitlines()[0] if str(error).strip() else ""
+        return _say(f"unexpected {type(error).__name__}: {what}; --debug shows where", WORK_FAILED)
+    return code if isinstance(code, int) else DONE
+
+
+def _usage(error: object) -> str:
+    from click import ClickException
+
+    if not isinstance(error, ClickException):
+        return str(error)
+    context = getattr(error, "ctx", None)
+    hint = f"; `{context.command_path} --help` lists what there is" if context is not None else ""
+    return error.format_message().rstrip(".") + hint
+
+
+def _say(line: str, code: int) -> int:
+    sys.stderr.write(f"glosseme: {line}\n")
+    return code

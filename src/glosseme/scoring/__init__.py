@@ -1,0 +1,1 @@
+"""From requests to log-probabilities: lower, plan, execute, store."""

@@ -1,0 +1,147 @@
+"""The ladder of ways, chosen by test: a way that doesn't answer as plain scoring does is dropped.
+
+Two probes, both of random tokens: sequences of mixed lengths that share prefixes, and a star, one root whose branches
+fill exactly one packed row, so that its last branch is as far from its prefix as a row allows (GPT-Neo's windows
+count columns, and only such a row shows it).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from glosseme.scoring.ways import Engine, Way, WayUnusableError, layout_of
+from glosseme.scoring.plan import Limits, ReadsOf, build, plan
+from glosseme.scoring.reads import NO_TOKEN, Reads
+
+__all__ = ["REFUSALS", "Verdict", "answers", "choose", "difference", "largest_gap", "probes", "subset"]
+
+Floats = npt.NDArray[np.float32]
+
+# What a model may raise when it is forwarded in a way it wasn't written for.
+REFUSALS = (WayUnusableError, RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError)
+
+
+@dataclass(slots=True)
+class Verdict:
+    """Which way is used, and what was found on the ways before it."""
+
+    way: Way
+    found: dict[str, str] = field(default_factory=dict)
+    """For each way tried: the largest difference to plain scoring in nats, or why it can't be used."""
+
+
+def choose(engine: Engine, limits: Limits, ways: tuple[Way, ...] | None = None) -> Verdict:
+    """Return the first way of the ladder whose answers equal plain ones within the engine's tolerance."""
+    ladder = ways or engine.ways
+    verdict = Verdict(ladder[-1])
+    if engine.exact:
+        return Verdict(ladder[0])
+    samples = probes(engine.vocabulary, limits.row_tokens)
+    for way in ladder:
+        if way == "plain":
+            break
+        try:
+            worst = max(difference(engine, probe, way, limits, checked) for probe, checked in samples)
+        except REFUSALS as error:
+            verdict.found[way] = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:200]
+            continue
+        verdict.found[way] = f"{worst:.1e}"
+        if worst <= engine.tolerance:
+            verdict.way = way
+            return verdict
+    verdict.way = "plain"
+    return verdict
+
+
+def difference(engine: Engine, reads: Reads, way: Way, limits: Limits, sequences: list[int]) -> float:
+    """Return the largest difference, in nats, between a way and plain scoring on the reads of `sequences`.
+
+    All of `reads` are forwarded in the way that is checked; NaN counts as an infinite difference.
+    """
+    got = answers(engine, reads, way, limits)
+    checked = subset(reads, sequences)
+    return largest_gap(got[checked[1]], answers(engine, checked[0], "plain", limits))
+
+
+def largest_gap(a: Floats, b: Floats) -> float:
+    """Return the largest absolute difference; where one value alone isn't finite it is infinite.
+
+    >>> import numpy as np
+    >>> largest_gap(np.float32([1, -np.inf]), np.float32([1.5, -np.inf]))
+    0.5
+    """
+    gap = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+    return float(np.where(np.isfinite(gap), gap, np.inf).max(initial=0.0))
+
+
+def answers(engine: Engine, reads: Reads, way: Way, limits: Limits) -> Floats:
+    """Return the value of each read in one way, shape (reads,)."""
+    values = np.full(len(reads.sequence), np.nan, np.float32)
+    of, layout = ReadsOf(reads), layout_of(way)
+    for rows in plan(reads, layout, limits):
+        batch = build(reads, of, rows, layout, engine.pad_id)
+        values[batch.read] = engine.answer(batch, way)
+    return values
+
+
+def subset(reads: Reads, sequences: list[int]) -> tuple[Reads, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """Return the reads of some sequences as reads of their own, and their indices among all reads.
+
+    Reads that compare two sequences are left out.
+    """
+    new = np.full(len(reads.lengths), NO_TOKEN, np.int64)
+    new[sequences] = np.arange(len(sequences))
+    chosen = np.flatnonzero((new[reads.sequence] != NO_TOKEN) & (reads.other_sequence == NO_TOKEN))
+    parts = [reads.sequence_ids(s) for s in sequences]
+    return Reads(
+        ids=np.concatenate(parts),
+        starts=np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int64),
+        sequence=new[reads.sequence[chosen]],
+        position=reads.position[chosen],
+        token=reads.token[chosen],
+        other_sequence=np.full(len(chosen), NO_TOKEN, np.int64),
+        other_position=np.full(len(chosen), NO_TOKEN, np.int64),
+        question=np.arange(len(chosen)),
+    ), chosen
+
+
+def probes(vocabulary: int, row_tokens: int, seed: int = 0) -> list[tuple[Reads, list[int]]]:
+    """Return two probes, each with the sequences that are compared with plain scoring."""
+    random = np.random.default_rng(seed)
+
+    def some(n: int) -> list[int]:
+        return random.integers(min(10, vocabulary - 1), vocabulary, n).tolist()  # type: ignore[no-any-return]
+
+    mixed = []
+    for _ in range(2):
+        root = some(6)
+        branch = root + some(5)
+        mixed += [branch + some(1), branch + some(4), branch + some(8), root + some(3)]
+    mixed += [mixed[1][:8], some(2), some(25)]
+    root, star = some(6), []
+    left = row_tokens - len(root)
+    while left > 0:
+        size = min(left, 15) if left >= 30 else left  # noqa: PLR2004  # the last branch fills the row exactly
+        star.append(root + some(size))
+        left -= size
+    star.sort()  # as a row packs them, so that the last one is the farthest from the root
+    return [(_reads_all(mixed, random, vocabulary), [1, 2, 3, 5, 8, 10]),
+            (_reads_all(star, random, vocabulary), sorted({0, len(star) // 2, len(star) - 1}))]
+
+
+def _reads_all(sequences: list[list[int]], random: np.random.Generator, vocabulary: int) -> Reads:
+    lengths = [len(s) for s in sequences]
+    n = sum(lengths)
+    return Reads(
+        ids=np.concatenate([np.asarray(s, np.int32) for s in sequences]),
+        starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        sequence=np.repeat(np.arange(len(sequences)), lengths),
+        position=np.concatenate([np.arange(k) for k in lengths]).astype(np.int64),
+        token=random.integers(0, vocabulary, n),
+        other_sequence=np.full(n, NO_TOKEN, np.int64),
+        other_position=np.full(n, NO_TOKEN, np.int64),
+        question=np.arange(n),
+    )

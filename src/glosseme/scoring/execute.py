@@ -1,0 +1,267 @@
+"""Batches through an engine, values into the store as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from glosseme.errors import WORK_FAILED, GlossemeError
+from glosseme.scoring.check import REFUSALS, Verdict, answers, choose, largest_gap, subset
+from glosseme.scoring.ways import Engine, Way, layout_of
+from glosseme.scoring.plan import Limits, ReadsOf, Rows, build, halves, plan, tokens_of
+from glosseme.scoring.reads import Lowered, Reads
+from glosseme.scoring.store import Store
+
+__all__ = ["Effort", "Progress", "Settings", "execute"]
+
+Floats = npt.NDArray[np.float64]
+
+_SPOT_CHECKS = (0, 3, 15, 63, 255)
+"""Batches of which a few sequences are scored again plainly."""
+
+
+class Progress(Protocol):
+    """Somebody who wants to know how far the work is."""
+
+    def suite(self, folder: Path, notes: Sequence[str]) -> None:
+        """Say which run begins, and what the user should know of its items."""
+
+    def begin(self, total_tokens: int, total_questions: int) -> None:
+        """Say how many tokens are to be forwarded, and how many questions that answers."""
+
+    def advance(self, tokens: int, questions: int) -> None:
+        """Say that so many tokens were forwarded and so many questions answered."""
+
+    def say(self, line: str) -> None:
+        """Pass a sentence on to the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the work is done; no value depends on it."""
+
+    limits: Limits = field(default_factory=Limits)
+    ways: tuple[Way, ...] | None = None
+    """The ways to try instead of the engine's own ladder."""
+    allow_nonfinite: bool = False
+    seed: int = 0
+    """Chooses the sequences that are checked again."""
+
+
+@dataclass(slots=True)
+class Effort:
+    """What a run cost."""
+
+    way: str | None = None
+    ways_found: dict[str, str] = field(default_factory=dict)
+    spot_checks: int = 0
+    spot_check_max_nats: float = 0.0
+    questions: int = 0
+    questions_stored: int = 0
+    tokens_plain: int = 0
+    """Tokens that plain scoring would forward for the questions answered."""
+    tokens_forwarded: int = 0
+    batches: int = 0
+    batches_halved: int = 0
+    nonfinite: int = 0
+
+
+class _WayFailedError(Exception):
+    """A spot check found a wrong value."""
+
+
+def execute(
+    lowered: Lowered,
+    engine: Callable[[], Engine],
+    store: Store,
+    settings: Settings,
+    progress: Progress,
+    name_of: Callable[[int], str],
+) -> tuple[Floats, Effort]:
+    """Return the summed value of each question in nats, shape (questions,), NaN for one without reads.
+
+    `engine` is called only if an answer isn't in the store. `name_of` names a question for errors. Raises
+    `GlossemeError` for values that aren't finite, unless settings allow them.
+    """
+    work = _Work(lowered, store, settings, progress, name_of)
+    work.recall()
+    if not work.done.all():
+        running = engine()
+        verdict = choose(running, settings.limits, settings.ways)
+        work.note(verdict)
+        while not work.run(running, verdict.way):
+            ladder = settings.ways or running.ways
+            verdict = choose(running, settings.limits, ladder[ladder.index(verdict.way) + 1 :])
+            work.note(verdict)
+    return work.sums(), work.effort
+
+
+class _Work:
+    """The values of one table of questions on their way from the engine to the store."""
+
+    def __init__(
+        self,
+        lowered: Lowered,
+        store: Store,
+        settings: Settings,
+        progress: Progress,
+        name_of: Callable[[int], str],
+    ) -> None:
+        self._lowered, self._store, self._settings = lowered, store, settings
+        self._progress, self._name_of = progress, name_of
+        self._reads: Reads = lowered.reads
+        self._first = np.searchsorted(self._reads.question, np.arange(len(lowered.keys) + 1))
+        self._values = np.full(len(self._reads.question), np.nan, np.float32)
+        self._answered = np.zeros(len(self._reads.question), bool)
+        self._written: list[int] = []
+        self._random = np.random.default_rng(settings.seed)
+        self.effort = Effort(questions=len(lowered.keys), tokens_plain=int(lowered.n_plain.sum()))
+
+    @property
+    def done(self) -> npt.NDArray[np.bool_]:
+        """Whether each question is answered, shape (questions,)."""
+        open_reads = np.bincount(self._reads.question[~self._answered], minlength=len(self._lowered.keys))
+        return open_reads == 0
+
+    def recall(self) -> None:
+        """Take what the store knows."""
+        known = self._store.get(self._lowered.keys)
+        for question, key in enumerate(self._lowered.keys):
+            values = known.get(key)
+            if values is not None and len(values) == self._lowered.n_tokens[question]:
+                self._values[self._span(question)] = values
+                self._answered[self._span(question)] = True
+                self.effort.questions_stored += 1
+
+    def note(self, verdict: Verdict) -> None:
+        """Record which way was chosen and why."""
+        self.effort.way = verdict.way
+        self.effort.ways_found |= verdict.found
+
+    def run(self, engine: Engine, way: Way) -> bool:
+        """Answer what is left in one way; False when a spot check showed that the way is wrong here."""
+        layout = layout_of(way)
+        of = ReadsOf(self._reads)
+        batches = plan(self._reads, layout, self._settings.limits)
+        left = [rows for rows in batches if not self._known(of, rows)]
+        sizes = [tokens_of(self._reads, rows, layout) for rows in left]
+        self._progress.begin(sum(sizes), int((~self.done).sum()))
+        for number, (rows, size) in enumerate(zip(left, sizes, strict=True)):
+            written = len(self._written)
+            try:
+                self._answer(engine, of, rows, way)
+                if number in _SPOT_CHECKS and way != "plain" and not engine.exact:
+                    self._check(engine, rows, way)
+            except _WayFailedError as failure:
+                self._take_back(str(failure), way)
+                return False
+            except REFUSALS as error:
+                if way == "plain":
+                    raise
+                self._take_back(f"{type(error).__name__}: {error}"[:200], way)
+                return False
+            self._progress.advance(size, len(self._written) - written)
+        return True
+
+    def _known(self, of: ReadsOf, rows: Rows) -> bool:
+        read = of(s for row in rows for s in row)
+        return bool(self._answered[read].all())
+
+    def _answer(self, engine: Engine, of: ReadsOf, rows: Rows, way: Way) -> None:
+        batch = build(self._reads, of, rows, layout_of(way), engine.pad_id)
+        try:
+            values = engine.answer(batch, way)
+        except (RuntimeError, MemoryError) as error:
+            if not _out_of_memory(error):
+                raise
+            self._halve(engine, of, rows, way)
+            return
+        self._keep(batch.read, values)
+        self.effort.batches += 1
+        self.effort.tokens_forwarded += batch.n_tokens
+
+    def _halve(self, engine: Engine, of: ReadsOf, rows: Rows, way: Way) -> None:
+        parts = halves(rows, layout_of(way))
+        if len(parts) < 2:  # noqa: PLR2004
+            read = of(s for row in rows for s in row)
+            raise GlossemeError(
+                "memory ran out on a single sequence",
+                where=self._name_of(int(self._reads.question[read[0]])),
+                todo="use a smaller model, --dtype bfloat16 or another device",
+                exit_code=WORK_FAILED,
+            )
+        _free_memory()
+        self.effort.batches_halved += 1
+        for part in parts:
+            self._answer(engine, of, part, way)
+
+    def _keep(self, read: npt.NDArray[np.int64], values: npt.NDArray[np.float32]) -> None:
+        self._check_finite(read, values)
+        fresh = read[~self._answered[read]]
+        self._values[fresh] = values[~self._answered[read]]
+        self._answered[fresh] = True
+        questions = np.unique(self._reads.question[fresh]).tolist()
+        complete = [q for q in questions if self._answered[self._span(q)].all()]
+        self._store.put((self._lowered.keys[q], self._values[self._span(q)]) for q in complete)
+        self._written += complete
+
+    def _check_finite(self, read: npt.NDArray[np.int64], values: npt.NDArray[np.float32]) -> None:
+        bad = ~np.isfinite(values)
+        if not bad.any():
+            return
+        self.effort.nonfinite += int(bad.sum())
+        if not self._settings.allow_nonfinite:
+            raise GlossemeError(
+                f"the model gave {values[bad][0]} as a log-probability",
+                where=self._name_of(int(self._reads.question[read[bad][0]])),
+                todo="try --dtype float32; --allow-nonfinite counts such values instead",
+                exit_code=WORK_FAILED,
+            )
+
+    def _check(self, engine: Engine, rows: Rows, way: Way) -> None:
+        """Score the longest and two random sequences of a batch again, plainly."""
+        sequences = [s for row in rows for s in row]
+        longest = max(sequences, key=lambda s: int(self._reads.lengths[s]))
+        others = self._random.choice(sequences, min(2, len(sequences)), replace=False).tolist()
+        chosen, index = subset(self._reads, sorted({longest, *others}))
+        gap = largest_gap(self._values[index], answers(engine, chosen, "plain", self._settings.limits))
+        self.effort.spot_checks += 1
+        self.effort.spot_check_max_nats = max(self.effort.spot_check_max_nats, gap)
+        if gap > engine.tolerance:
+            raise _WayFailedError(f"a spot check differed by {gap:.1e} nats")
+
+    def _take_back(self, why: str, way: Way) -> None:
+        """Forget all that this way has answered; what was in the store before stays."""
+        self._store.forget(self._lowered.keys[q] for q in self._written)
+        wrong = ~self.done
+        wrong[self._written] = True
+        self._answered[wrong[self._reads.question]] = False
+        self._written = []
+        self.effort.ways_found[way] = why
+        self._progress.say(f"the way {way!r} was dropped ({why}); its values are scored again")
+
+    def _span(self, question: int) -> slice:
+        return slice(int(self._first[question]), int(self._first[question + 1]))
+
+    def sums(self) -> Floats:
+        """Return the sum over each question's reads in float64, NaN for a question without reads."""
+        sums = np.zeros(len(self._lowered.keys))
+        np.add.at(sums, self._reads.question, self._values.astype(np.float64))  # float64: no rounding of sums
+        return np.where(self._lowered.n_tokens > 0, sums, np.nan)
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or "out of memory" in text or "not enough memory" in text
+
+
+def _free_memory() -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

@@ -1,0 +1,338 @@
+"""Requests to reads: where each measure reads which token of which sequence.
+
+All that differs between causal and masked models stands here: a causal model's read of token t comes from the
+position before t of the text up to t; a masked model's from the position of t, in a copy of the text with t masked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
+
+import numpy as np
+import polars as pl
+
+from glosseme.errors import GlossemeError
+from glosseme.measures import SLOT, Measure, PllVariant
+from glosseme.scoring.encode import Encoder, Ids, Tokens
+from glosseme.scoring.reads import NO_TOKEN, Lowered, Reads
+
+__all__ = ["lower"]
+
+CHUNK = 4096
+"""Texts tokenised at a time, so that offsets of a large suite are never all in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One sequence, where it is read, and for which tokens (or against which other sequence)."""
+
+    sequence: Ids
+    positions: Ids
+    tokens: Ids
+    other: Ids | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    reads: list[_Read]
+    length: int
+    """Tokens of the longest sequence, specials included."""
+    n_plain: int
+    """Tokens that plain scoring forwards."""
+    spanning: bool = False
+    mismatch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Lowering:
+    """What a measure needs to know besides its texts."""
+
+    encoder: Encoder
+    join: str
+    pll: PllVariant
+
+
+def lower(
+    requests: pl.DataFrame,
+    encoder: Encoder,
+    *,
+    join: str = " ",
+    pll: PllVariant = "within_word_l2r",
+    max_length: int | None = None,
+    where: str = "requests",
+) -> Lowered:
+    """Return the reads of `requests`, equal requests and equal sequences once.
+
+    `join` stands between context and text. Raises `GlossemeError`, naming the item, for a text longer than
+    `max_length` tokens, a continuation or filler without a token, or a masked measure without a mask token.
+    """
+    columns = ["measure", "context", "text"]
+    unique = (
+        requests.select("item", *columns)
+        .with_row_index("first")
+        .unique(columns, keep="first", maintain_order=True)
+    )
+    index = unique.select(*columns).with_row_index("question")
+    question_of = requests.select(columns).join(index, on=columns, how="left", nulls_equal=True, maintain_order="left")
+    items = unique["item"].to_list()
+    builder = _Builder()
+    lowering = _Lowering(encoder, join, pll)
+    for question, (name, found) in enumerate(zip(items, _questions(unique, lowering, where), strict=True)):
+        _check_length(found.length, max_length, f"{where}, item {name!r}")
+        builder.add(question, found)
+    return builder.build(question_of["question"].to_numpy().astype(np.int64))
+
+
+def _questions(unique: pl.DataFrame, lowering: _Lowering, where: str) -> Iterator[_Question]:
+    rows = unique.select("item", "measure", "context", "text").iter_rows()
+    while chunk := list(islice(rows, CHUNK)):
+        prepared = [_PREPARE[measure](lowering, context, text) for _, measure, context, text in chunk]
+        tokens = lowering.encoder.encode([p.text for p in prepared])
+        around = _around(lowering.encoder, prepared)
+        for (item, measure, _, _), one, encoded in zip(chunk, prepared, tokens, strict=True):
+            try:
+                yield _READ[measure](lowering, one, encoded, around.get(one.unfilled or ""))
+            except GlossemeError as error:
+                raise GlossemeError(error.what, where=f"{where}, item {item!r}", todo=error.todo) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """The text that is tokenised, and the characters of it that are asked for."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    unfilled: str | None = None
+    """The text with the tokenizer's own mask token written into the slot."""
+    read_span: int = 0
+    """Which span is read, where there are two."""
+
+
+def _whole(lowering: _Lowering, context: str | None, text: str) -> _Prepared:
+    if context is None:
+        return _Prepared(text, ((0, len(text)),))
+    joined = context + lowering.join + text
+    return _Prepared(joined, ((len(context) + len(lowering.join), len(joined)),))
+
+
+def _filled(lowering: _Lowering, context: str | None, text: str) -> _Prepared:
+    _mask_id(lowering.encoder)
+    left, right = (context or "").split(SLOT)
+    unfilled = left + lowering.encoder.tokenizer.mask_token + right
+    return _Prepared(left + text + right, ((len(left), len(left) + len(text)),), unfilled)
+
+
+def _filled_twice(lowering: _Lowering, context: str | None, text: str) -> _Prepared:
+    _mask_id(lowering.encoder)
+    parts = (context or "").split(SLOT)
+    fillers = text.split(SLOT)
+    marked = [i for i, filler in enumerate(fillers) if filler.startswith("*")]
+    if len(parts) != 3 or len(fillers) != 2 or len(marked) != 1:  # noqa: PLR2004
+        raise GlossemeError(
+            f"a divergence needs two slots and two fillers joined by {SLOT!r}, one of them marked with '*'"
+        )
+    first, second = (filler.removeprefix("*") for filler in fillers)
+    a = len(parts[0])
+    b = a + len(first) + len(parts[1])
+    filled = parts[0] + first + parts[1] + second + parts[2]
+    return _Prepared(filled, ((a, a + len(first)), (b, b + len(second))), read_span=marked[0])
+
+
+_Around = tuple[Ids, Ids]
+
+
+def _around(encoder: Encoder, prepared: Sequence[_Prepared]) -> dict[str, _Around]:
+    """Return, for each unfilled text, the ids left and right of the mask token that the tokenizer found in it."""
+    texts = sorted({p.unfilled for p in prepared if p.unfilled is not None})
+    found = {}
+    for text, tokens in zip(texts, encoder.encode(texts), strict=True):
+        at = np.flatnonzero(tokens.ids == encoder.mask_id)
+        if len(at) == 1:
+            found[text] = (tokens.ids[: at[0]], tokens.ids[at[0] + 1 :])
+    return found
+
+
+def _covering(tokens: Tokens, text: str, start: int, end: int) -> tuple[int, int, bool]:
+    """Return the tokens [a, b) that cover a non-space character of text[start:end], and whether one spans its edge."""
+    inside = text[start:end]
+    first = start + len(inside) - len(inside.lstrip())
+    last = start + len(inside.rstrip())
+    a = int(np.argmax(tokens.ends > first)) if (tokens.ends > first).any() else len(tokens.ends)
+    covers = np.flatnonzero(tokens.starts < last)
+    b = int(covers[-1]) + 1 if covers.size else 0
+    if a >= b:
+        raise GlossemeError(f"{inside!r} has no token of its own in {text!r}")
+    before = text[tokens.starts[a] : start].strip() if tokens.starts[a] < start else ""
+    after = text[end : tokens.ends[b - 1]].strip() if tokens.ends[b - 1] > end else ""
+    return a, b, bool(before or after)
+
+
+def _read_continuation(lowering: _Lowering, asked: _Prepared, tokens: Tokens, _: _Around | None) -> _Question:
+    encoder = lowering.encoder
+    ids, offset = encoder.framed(tokens.ids)
+    first, spanning = 0, False
+    if asked.spans[0][0] > 0:
+        first, _, spanning = _covering(tokens, asked.text, *asked.spans[0])
+    targets = _scored(encoder, ids, offset + first, offset + len(tokens.ids))
+    targets = targets[targets > 0]
+    end = int(targets[-1]) if targets.size else 0
+    read = _Read(ids[:end], targets - 1, ids[targets])
+    return _Question([read] if targets.size else [], len(ids), len(ids), spanning)
+
+
+def _read_pll(lowering: _Lowering, asked: _Prepared, tokens: Tokens, _: _Around | None) -> _Question:
+    encoder = lowering.encoder
+    mask = _mask_id(encoder)
+    ids, offset = encoder.framed(tokens.ids)
+    first, spanning = 0, False
+    if asked.spans[0][0] > 0:
+        first, _, spanning = _covering(tokens, asked.text, *asked.spans[0])
+    targets = _scored(encoder, ids, offset + first, offset + len(tokens.ids))
+    reads = []
+    for target in targets.tolist():
+        masked = ids.copy()
+        masked[target] = mask
+        if lowering.pll == "within_word_l2r":
+            masked[_later_of_word(tokens.words, target - offset) + offset] = mask
+        reads.append(_Read(masked, np.asarray([target], np.int32), ids[target : target + 1]))
+    return _Question(reads, len(ids), len(ids) * len(reads), spanning)
+
+
+def _later_of_word(words: Ids, at: int) -> Ids:
+    if words[at] < 0:
+        return np.zeros(0, np.int32)
+    return (np.flatnonzero(words[at + 1 :] == words[at]) + at + 1).astype(np.int32)
+
+
+def _read_slot(
+    lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _Around | None
+) -> _Question:
+    mask = _mask_id(lowering.encoder)
+    ids, offset = lowering.encoder.framed(tokens.ids)
+    a, b, spanning = _covering(tokens, asked.text, *asked.spans[0])
+    masked = ids.copy()
+    masked[offset + a : offset + b] = mask
+    positions = np.arange(offset + a, offset + b, dtype=np.int32)
+    mismatch = around is None or not (
+        np.array_equal(around[0], tokens.ids[:a]) and np.array_equal(around[1], tokens.ids[b:])
+    )
+    return _Question([_Read(masked, positions, ids[positions])], len(ids), len(ids), spanning, mismatch)
+
+
+def _read_divergence(lowering: _Lowering, asked: _Prepared, tokens: Tokens, _: _Around | None) -> _Question:
+    mask = _mask_id(lowering.encoder)
+    ids, offset = lowering.encoder.framed(tokens.ids)
+    spans = [_covering(tokens, asked.text, *span) for span in asked.spans]
+    a, b, spanning = spans[asked.read_span]
+    alone = ids.copy()
+    alone[offset + a : offset + b] = mask
+    both = alone.copy()
+    for start, end, _ in spans:
+        both[offset + start : offset + end] = mask
+    positions = np.arange(offset + a, offset + b, dtype=np.int32)
+    read = _Read(alone, positions, np.full(b - a, NO_TOKEN, np.int32), both)
+    return _Question([read], len(ids), 2 * len(ids), spanning)
+
+
+def _scored(encoder: Encoder, ids: Ids, start: int, end: int) -> Ids:
+    """Return the positions in [start, end) that hold no special token."""
+    positions = np.arange(start, end, dtype=np.int32)
+    special = np.isin(ids[start:end], np.fromiter(encoder.unscored, np.int32, len(encoder.unscored)))
+    return positions[~special]
+
+
+def _mask_id(encoder: Encoder) -> int:
+    if encoder.mask_id is None:
+        raise GlossemeError(
+            "the tokenizer has no mask token, and a masked measure was asked for",
+            todo="choose a masked model or a suite for causal ones",
+        )
+    return encoder.mask_id
+
+
+def _check_length(length: int, max_length: int | None, where: str) -> None:
+    if max_length is not None and length > max_length:
+        raise GlossemeError(
+            f"the text has {length} tokens and the model takes {max_length}",
+            where=where,
+            todo="shorten it or choose a model with a longer context",
+        )
+
+
+_Prepare = Callable[[_Lowering, str | None, str], _Prepared]
+_ReadOff = Callable[[_Lowering, _Prepared, Tokens, _Around | None], _Question]
+_PREPARE: dict[Measure, _Prepare] = {
+    "conditional": _whole,
+    "sentence": _whole,
+    "pll": _whole,
+    "slot": _filled,
+    "divergence": _filled_twice,
+}
+_READ: dict[Measure, _ReadOff] = {
+    "conditional": _read_continuation,
+    "sentence": _read_continuation,
+    "pll": _read_pll,
+    "slot": _read_slot,
+    "divergence": _read_divergence,
+}
+
+
+class _Builder:
+    """Collects questions into flat arrays, with each distinct sequence once."""
+
+    def __init__(self) -> None:
+        self._index: dict[bytes, int] = {}
+        self._reads: list[tuple[int, Ids, Ids, int, int]] = []
+        self._keys: list[bytes] = []
+        self._facts: list[tuple[int, int, bool, bool]] = []
+
+    def add(self, question: int, found: _Question) -> None:
+        digest = blake2b(digest_size=16)
+        n_tokens = 0
+        for read in found.reads:
+            parts = [read.sequence, read.positions, read.tokens]
+            parts += [read.other] if read.other is not None else []
+            for part in parts:
+                digest.update(np.int32(len(part)).tobytes() + part.astype("<i4").tobytes())
+            sequence = self._sequence(read.sequence)
+            other = NO_TOKEN if read.other is None else self._sequence(read.other)
+            self._reads.append((sequence, read.positions, read.tokens, other, question))
+            n_tokens += len(read.positions)
+        self._keys.append(digest.digest())
+        self._facts.append((n_tokens, found.n_plain, found.spanning, found.mismatch))
+
+    def _sequence(self, ids: Ids) -> int:
+        return self._index.setdefault(ids.astype(np.int32).tobytes(), len(self._index))
+
+    def build(self, question_of_request: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Lowered:
+        sequences = [np.frombuffer(key, np.int32) for key in self._index]
+        sizes = [len(s) for s in sequences]
+        counts = [len(r[1]) for r in self._reads]
+
+        def spread(column: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+            return np.repeat(np.asarray([r[column] for r in self._reads], np.int64), counts)
+
+        position = _joined([r[1] for r in self._reads])
+        other = spread(3)
+        reads = Reads(
+            ids=np.concatenate(sequences) if sequences else np.zeros(0, np.int32),
+            starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            sequence=spread(0),
+            position=position,
+            token=_joined([r[2] for r in self._reads]),
+            other_sequence=other,
+            other_position=np.where(other == NO_TOKEN, NO_TOKEN, position),
+            question=spread(4),
+        )
+        facts = np.asarray(self._facts, np.int64).reshape(-1, 4)
+        return Lowered(
+            reads, question_of_request, self._keys, facts[:, 0], facts[:, 1],
+            facts[:, 2].astype(bool), facts[:, 3].astype(bool),
+        )
+
+
+def _joined(parts: Sequence[Ids]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return (np.concatenate(parts) if parts else np.zeros(0)).astype(np.int64)
