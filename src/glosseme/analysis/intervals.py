@@ -55,11 +55,13 @@ def proportion(
     Coverage of the 95% interval in 20,000 simulated beta-binomial samples, clusters x items in each, at
     p = .5 / .9 / .99:
 
-        ICC     10 x 2          40 x 5          200 x 10        198 x 18        10 x 50
-        COVERAGE
+        ICC  10 x 2              40 x 5              200 x 10            198 x 18            10 x 50
+        0    .973 / .971 / .983  .960 / .969 / .984  .955 / .959 / .974  .954 / .958 / .975  1.000 / 1.000 / 1.000
+        .1   .967 / .975 / .976  .957 / .961 / .977  .953 / .953 / .964  .952 / .953 / .966  .985 / .992 / .993
+        .3   .965 / .975 / .962  .957 / .951 / .968  .950 / .951 / .949  .952 / .948 / .946  .973 / .981 / .980
 
-    A 10 x 2 sample at p = .99 is all right four times in five, so that no method can come nearer to .95; few large
-    clusters get intervals that are too wide rather than too narrow.
+    A 10 x 2 sample at p = .99 is all right four times in five, so that no method can come nearer to .95; few
+    large clusters get intervals that are too wide rather than too narrow.
 
     `graded`: values between 0 and 1 are measurements (a rank score) and vary less than right-or-wrong
     answers, so that n / deff may exceed n up to n mean (1 - mean) / variance. Otherwise they stand for
@@ -140,5 +142,5 @@ def _effective(counts: pl.Expr) -> pl.Expr:
 
 
 def _t(n: pl.Series) -> pl.Series:
-    """Return the quantiles of Student's t at n - 1 degrees of freedom (at 1 where n < 2, which nobody uses)."""
+    """Return the quantiles of Student's t at n - 1 degrees of freedom (at 1 where n < 2, not used)."""
     return pl.Series(stats.t.ppf(0.5 + LEVEL / 2, (n - 1).clip(1).to_numpy()), dtype=pl.Float64)

@@ -50,7 +50,7 @@ _METRICS: Final[dict[Design, tuple[_Metric, ...]]] = {
 }
 
 METRICS: Final[dict[Design, tuple[str, ...]]] = {d: tuple(m.name for m in ms) for d, ms in _METRICS.items()}
-"""The metrics of a design: `accuracy` (P@1 in `rank`) and `rank_score` in [0, 1], deltas and `mean` in nats."""
+"""The metrics of a design: `accuracy` (P@1 in `rank`) and `rank_score` in [0, 1], the others in nats."""
 
 
 def summarise(
@@ -84,10 +84,11 @@ def summarise(
     columns = list(dict.fromkeys(name for grouping in groupings for name in grouping))
     _check_factors(outcomes, design, columns)
     if cluster is not None and cluster not in outcomes.columns:
-        raise GlossemeError(f"there is no column {cluster!r} to cluster by", todo=nearest(cluster,
-        outcomes.columns))
+        raise GlossemeError(
+            f"there is no column {cluster!r} to cluster by", todo=nearest(cluster, outcomes.columns)
+        )
     levels = [_levels(outcomes[name]).alias(name) for name in columns]
-    items = outcomes.with_columns(levels, *_judged(design, chosen))
+    items = outcomes.with_columns(*levels, *_judged(design, chosen))
     tables = [_grouping(items, grouping, columns, cluster, chosen) for grouping in dict.fromkeys(groupings)]
     return pl.concat(tables)
 
@@ -116,8 +117,9 @@ def _chosen(design: Design, metrics: Sequence[str] | None) -> list[_Metric]:
     known = {m.name: m for m in _METRICS[design]}
     unknown = [name for name in metrics or () if name not in known]
     if unknown:
-        raise GlossemeError(f"design {design!r} has no metric {unknown[0]!r}", todo=nearest(unknown[0],
-        known))
+        raise GlossemeError(
+            f"design {design!r} has no metric {unknown[0]!r}", todo=nearest(unknown[0], known)
+        )
     return [known[name] for name in (known if metrics is None else metrics)]
 
 
@@ -125,21 +127,23 @@ def _check_factors(outcomes: pl.DataFrame, design: Design, names: Sequence[str])
     factors = factors_of(outcomes)
     missing = [name for name in names if name not in (*factors, "suite")]
     if missing:
-        there_are = ", ".join(factors) if factors else "none" raise GlossemeError(f"the outcomes have no
-        factor {missing[0]!r}", todo=f"the factors are: {there_are}")
+        there_are = ", ".join(factors) if factors else "none"
+        raise GlossemeError(
+            f"the outcomes have no factor {missing[0]!r}", todo=f"the factors are: {there_are}"
+        )
     taken = [name for name in names if name in SUMMARY_COLUMNS]
     if taken:
         raise GlossemeError(f"factor {taken[0]!r} has the name of a column of the table", todo="rename it")
 
 
 def _levels(factor: pl.Series) -> pl.Series:
-    """Return a factor as an enumeration in the order of first appearance, so that sorting keeps that order."""
+    """Return a factor as an enumeration in the order of first appearance, for sorting."""
     names = factor.cast(pl.String)
     return names.cast(pl.Enum(names.drop_nulls().unique(maintain_order=True)))
 
 
 def _judged(design: Design, metrics: Sequence[_Metric]) -> list[pl.Expr]:
-    """Return the metrics' columns, null for items that could not be judged: all metrics are of the same items."""
+    """Return the metrics' columns, null where an item was not judged: all metrics are of the same items."""
     judged = pl.lit(value=True) if design == "value" else pl.col("correct").is_not_null()
     return [pl.when(judged).then(pl.col(m.column)).alias(m.column) for m in metrics]
 
@@ -151,9 +155,8 @@ def _grouping(
     cluster: str | None,
     metrics: Sequence[_Metric],
 ) -> pl.DataFrame:
-    rows = pl.concat(
-        _summary(items, grouping, cluster, m).with_columns(_place=pl.lit(place)) for place, m in enumerate(metrics)
-    )
+    tables = [_summary(items, grouping, cluster, m) for m in metrics]
+    rows = pl.concat([t.with_columns(_place=pl.lit(place)) for place, t in enumerate(tables)])
     names = [pl.col(c).cast(pl.String) if c in grouping else pl.lit(ALL).alias(c) for c in columns]
     return rows.sort(*grouping, "_place", nulls_last=True).select(*names, *SUMMARY_COLUMNS)
 
@@ -173,6 +176,6 @@ def _summary(items: pl.DataFrame, by: Sequence[str], cluster: str | None, metric
     }
     # The groups of both frames come in the order of first appearance.
     grouped = items.group_by(*by, maintain_order=True).agg(**counts) if by else items.select(**counts)
-    return pl.concat(
-        [intervals, grouped.select(*counts)], how="horizontal"
-    ).with_columns(metric=pl.lit(metric.name))
+    return pl.concat([intervals, grouped.select(*counts)], how="horizontal").with_columns(
+        metric=pl.lit(metric.name)
+    )

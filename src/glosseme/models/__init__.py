@@ -18,15 +18,25 @@
     model.record()    a JSON-ready dict for run.json: names, commit, hashes, dtype, device, versions
     model.close()     lets go of the network
 
-`notice(reference)` gives the terms to show once, or None. Nothing here scores anything.
+`notice(reference)` gives the terms to show once, or None; `needs_conversion(reference)` says whether opening
+it will take a minute. Nothing here scores anything.
 """
 
 from __future__ import annotations
 
 from glosseme.models.fake import Fake
 from glosseme.models.identity import Identity
-from glosseme.models.offline import notice
+from glosseme.models.offline import needs_conversion, notice
 from glosseme.models.opened import OpenModel, open_model
 from glosseme.models.reference import Reference, parse_reference
 
-__all__ = ["Fake", "Identity", "OpenModel", "Reference", "notice", "open_model", "parse_reference"]
+__all__ = [
+    "Fake",
+    "Identity",
+    "OpenModel",
+    "Reference",
+    "needs_conversion",
+    "notice",
+    "open_model",
+    "parse_reference",
+]

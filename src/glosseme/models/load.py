@@ -25,6 +25,7 @@ __all__ = [
     "load_tokenizer",
     "pick_device",
     "quiet",
+    "refuse_random_weights",
 ]
 
 Dtype = Literal["float32", "bfloat16", "float16"]
@@ -131,14 +132,15 @@ def load_network(
             trust_remote_code=bool(trust_remote_code),
             local_files_only=True,
         )
-    _refuse_random_weights(info, where)
+    refuse_random_weights(info, where)
     network.eval().requires_grad_(False)
     with _told(where, f"the model on {device}"):
         moved: torch.nn.Module = network.to(device)
     return moved
 
 
-def _refuse_random_weights(info: Mapping[str, Any], where: str) -> None:
+def refuse_random_weights(info: Mapping[str, Any], where: str) -> None:
+    """Raise `GlossemeError` if transformers filled weights in at random, by its own loading report."""
     missing = sorted(info["missing_keys"])
     if missing:
         what = f"the files lack weights of the language model ({_few(missing)}), which would be random"
@@ -162,15 +164,10 @@ def _told(where: str, what: str) -> Iterator[None]:
         yield
     except GlossemeError:
         raise
-    except (ImportError, OSError, ValueError, RuntimeError, KeyError, TypeError, AttributeError) as error:
-        raise GlossemeError(
-            f"{what} can't be loaded: {first_line(error)}", where=where, **_advice(error)
-        ) from error
     except Exception as error:
         # The readers of safetensors and tokenizers raise classes of their own, the latter plain `Exception`.
-        raise GlossemeError(
-            f"{what} can't be loaded: {first_line(error)}", where=where, exit_code=WORK_FAILED
-        ) from error
+        what = f"{what} can't be loaded: {first_line(error)}"
+        raise GlossemeError(what, where=where, **_advice(error)) from error
 
 
 def _advice(error: Exception) -> dict[str, Any]:

@@ -7,18 +7,19 @@ import os
 import shutil
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import redirect_stderr, suppress
 from hashlib import sha256
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
 from glosseme.errors import WORK_FAILED, GlossemeError
 from glosseme.models.identity import RECORD, file_sha256, record_files
-from glosseme.models.load import first_line, quiet
+from glosseme.models.load import first_line, quiet, refuse_random_weights
 from glosseme.models.reference import Reference
 from glosseme.models.versions import installed, versions
 
-__all__ = ["GEMMA_SHA256", "cache_folder", "converted_folder", "notice"]
+__all__ = ["GEMMA_SHA256", "cache_folder", "converted_folder", "needs_conversion", "notice"]
 
 GEMMA_SHA256: Final = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
 _FORMAT: Final = 1
@@ -42,25 +43,36 @@ def cache_folder() -> Path:
     return Path(os.environ.get("GLOSSEME_CACHE") or user_cache_dir("glosseme")).expanduser()
 
 
+def needs_conversion(reference: Reference) -> bool:
+    """Return whether opening a model will first convert it, which takes a minute or more."""
+    return reference.source in {"gguf", "offline"} and not (_target(reference) / RECORD).is_file()
+
+
+def _target(reference: Reference) -> Path:
+    return cache_folder() / "converted" / f"{_source_sha256(reference)[:32]}-v{_FORMAT}"
+
+
+def _source_sha256(reference: Reference) -> str:
+    return GEMMA_SHA256 if reference.source == "offline" else file_sha256(Path(reference.name))
+
+
 def converted_folder(reference: Reference) -> Path:
     """Return the folder with a GGUF model as safetensors, converting it when it is not there yet.
 
     Raises `GlossemeError` where a package is missing or the file can't be read.
     """
-    where = reference.display
-    digest = GEMMA_SHA256 if reference.source == "offline" else file_sha256(Path(reference.name))
-    folder = cache_folder() / "converted" / f"{digest[:32]}-v{_FORMAT}"
+    where, folder = reference.display, _target(reference)
     if (folder / RECORD).is_file():
         return folder
     _need(where, "gguf", "glosseme[offline]" if reference.source == "offline" else "glosseme[gguf]")
     partial = _new_partial(folder)
     try:
+        source = Path(reference.name)
         if reference.source == "offline":
-            source = partial / "source" / "model.gguf"
+            source = partial / "source" / "gemma-3-270m-q4_k_m.gguf"
             _assemble_gemma(source, where)
-        else:
-            source = Path(reference.name)
-        _convert(source, partial / "model", {"source": source.name, "source_sha256": digest}, where)
+        record = {"source": source.name, "source_sha256": _source_sha256(reference)}
+        _convert(source, partial / "model", record, where)
         return _settle(partial / "model", folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -86,8 +98,9 @@ def _settle(made: Path, folder: Path) -> Path:
     try:
         made.rename(folder)
     except OSError:
-        if not (folder / RECORD).is_file():
-            raise
+        if not (folder / RECORD).is_file():  # what is left of a folder that someone deleted in part
+            shutil.rmtree(folder, ignore_errors=True)
+            made.rename(folder)
     return folder
 
 
@@ -118,17 +131,21 @@ def _convert(source: Path, target: Path, record: dict[str, Any], where: str) -> 
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     try:
-        with quiet():
+        # The bar of the GGUF reader ignores transformers' settings.
+        with quiet(), redirect_stderr(StringIO()):
             tokenizer = AutoTokenizer.from_pretrained(str(source.parent), gguf_file=source.name)
-            network = AutoModelForCausalLM.from_pretrained(
-                str(source.parent), gguf_file=source.name, dtype=torch.float32
+            network, info = AutoModelForCausalLM.from_pretrained(
+                str(source.parent), gguf_file=source.name, dtype=torch.float32, output_loading_info=True
             )
+            refuse_random_weights(info, where)
             # Without these two lines transformers takes the weights for packed ones and refuses to save them.
             network.hf_quantizer = None
             if hasattr(network.config, "quantization_config"):
                 del network.config.quantization_config
             network.save_pretrained(target)
             tokenizer.save_pretrained(target)
+    except GlossemeError:
+        raise
     except Exception as error:
         raise GlossemeError(
             f"the GGUF file can't be converted: {first_line(error)}",

@@ -105,7 +105,7 @@ class OpenModel:
         self._network = None
 
     def record(self) -> dict[str, Any]:
-        """Return what run.json says of the model, JSON-ready; attention is null until the network is loaded."""
+        """Return what run.json says of the model; `attention` is null until the network is loaded."""
         identity = self.identity
         return {
             "name": self.reference.name,

@@ -89,22 +89,23 @@ def resolve_weights(reference: Reference, files: ModelFiles) -> tuple[str, ...]:
     Raises `GlossemeError` where there are no safetensors: pickled weights can run code and are never loaded.
     """
     if reference.source == "hub" and files.commit is not None:
-        _download_weights(reference, files.commit)
+        _download_weights(reference, files, files.commit)
     return weight_files(files.folder, where=reference.display)
 
 
-def _download_weights(reference: Reference, commit: str) -> None:
-    if fetch_file(reference, commit, _WEIGHTS) is not None:
+def _download_weights(reference: Reference, files: ModelFiles, commit: str) -> None:
+    where, index = reference.display, files.folder / _INDEX
+    if not index.is_file():
+        if fetch_file(reference, commit, _WEIGHTS) is None:
+            _refuse_pickles(where, [])
         return
-    index = fetch_file(reference, commit, _INDEX)
-    if index is None:
-        _refuse_pickles(reference.display, [])
+    if (files.folder / _WEIGHTS).is_file():
         return
-    shards = _shards(index, reference.display)
+    shards = _shards(index, where)
     folder = fetch_snapshot(reference, commit, shards)
-    for shard in shards:  # a cache that was filled offline may lack some
+    for shard in shards:  # a snapshot that is answered from the cache may lack some
         if not (folder / shard).is_file() and fetch_file(reference, commit, shard) is None:
-            raise GlossemeError(f"the weight file {shard!r} is missing", where=reference.display)
+            raise GlossemeError(f"the weight file {shard!r} is missing", where=where)
 
 
 def weight_files(folder: Path, *, where: str) -> tuple[str, ...]:

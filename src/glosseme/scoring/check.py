@@ -81,7 +81,7 @@ def answers(engine: Engine, reads: Reads, way: Way, limits: Limits) -> Floats:
     """Return the value of each read in one way, shape (reads,)."""
     values = np.full(len(reads.sequence), np.nan, np.float32)
     of, layout = ReadsOf(reads), layout_of(way)
-    for rows in plan(reads, layout, limits):
+    for rows in plan(reads, layout, limits, engine.vocabulary):
         batch = build(reads, of, rows, layout, engine.pad_id)
         values[batch.read] = engine.answer(batch, way)
     return values

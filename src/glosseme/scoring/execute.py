@@ -147,7 +147,7 @@ class _Work:
         """Answer what is left in one way; False when a spot check showed that the way is wrong here."""
         layout = layout_of(way)
         of = ReadsOf(self._reads)
-        batches = plan(self._reads, layout, self._settings.limits)
+        batches = plan(self._reads, layout, self._settings.limits, engine.vocabulary)
         left = [rows for rows in batches if not self._known(of, rows)]
         sizes = [tokens_of(self._reads, rows, layout) for rows in left]
         self._progress.begin(sum(sizes), int((~self.done).sum()))

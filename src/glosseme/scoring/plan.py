@@ -35,8 +35,8 @@ class Limits:
 
     tokens: int = 1024
     """Tokens, padding included."""
-    vocabulary_rows: int = 256
-    """Positions at which the vocabulary head is read."""
+    logits: int = 2**27
+    """Numbers that the vocabulary head puts out: positions read times the size of the vocabulary."""
     sequences: int | None = None
     """Rows; no limit when None."""
     row_tokens: int = 96
@@ -72,13 +72,13 @@ class Batch:
         return int(self.lengths.sum())
 
 
-def plan(reads: Reads, layout: Layout, limits: Limits) -> list[Rows]:
-    """Return the batches of a layout, the longest first."""
+def plan(reads: Reads, layout: Layout, limits: Limits, vocabulary: int) -> list[Rows]:
+    """Return the batches of a layout, the longest first, for a model with a vocabulary of this size."""
     lengths = reads.lengths
     rows = rows_of_trie(reads, limits.row_tokens) if layout == "trie" else _bundles(reads)
     size = np.asarray([_row_length(reads, row) if layout == "trie" else lengths[row[0]] for row in rows])
-    n_places = _places_of_sequences(reads)
-    heads = np.asarray([int(n_places[row].sum()) for row in rows])
+    heads = _heads(reads, rows, layout)
+    most_heads = max(8, limits.logits // vocabulary)
     width = np.asarray([1 if layout == "trie" else len(row) for row in rows])
     order = np.lexsort((np.arange(len(rows)), -size)).tolist()
     batches: list[Rows] = []
@@ -86,7 +86,8 @@ def plan(reads: Reads, layout: Layout, limits: Limits) -> list[Rows]:
     for row in order:
         trial = [*current, row]
         if current and (
-            _too_much(size[trial[0]], int(width[trial].sum()), int(heads[trial].sum()), limits)
+            _too_much(size[trial[0]], int(width[trial].sum()), limits)
+            or int(heads[trial].sum()) > most_heads
             or (layout == "equal" and size[row] != size[current[0]])
         ):
             batches.append([rows[i] for i in current])
@@ -95,18 +96,34 @@ def plan(reads: Reads, layout: Layout, limits: Limits) -> list[Rows]:
     return [*batches, [rows[i] for i in current]] if current else batches
 
 
-def _places_of_sequences(reads: Reads) -> Ints:
-    """Return at how many positions each sequence is read, shape (sequences,)."""
-    pairs = np.stack([reads.sequence, reads.position])
+def _too_much(longest: int, n_rows: int, limits: Limits) -> bool:
+    return longest * n_rows > limits.tokens or (limits.sequences is not None and n_rows > limits.sequences)
+
+
+def _heads(reads: Reads, rows: Rows, layout: Layout) -> Ints:
+    """Return at how many places each row is read, shape (rows,); a place that sequences share counts once."""
+    places = np.stack([reads.sequence, reads.position])
     paired = reads.other_sequence != NO_TOKEN
     if paired.any():
-        pairs = np.hstack([pairs, np.stack([reads.other_sequence[paired], reads.other_position[paired]])])
-    return np.bincount(np.unique(pairs, axis=1)[0], minlength=len(reads.lengths))
+        places = np.hstack([places, np.stack([reads.other_sequence[paired], reads.other_position[paired]])])
+    sequence, position = np.unique(places, axis=1)
+    bounds = np.searchsorted(sequence, np.arange(len(reads.lengths) + 1))
+    if layout != "trie":
+        counts = np.diff(bounds)
+        return np.asarray([int(counts[row].sum()) for row in rows])
+    return np.asarray([_heads_of_row(reads, row, position, bounds) for row in rows])
 
 
-def _too_much(longest: int, n_rows: int, n_heads: int, limits: Limits) -> bool:
-    too_many = limits.sequences is not None and n_rows > limits.sequences
-    return too_many or longest * n_rows > limits.tokens or n_heads > limits.vocabulary_rows
+def _heads_of_row(reads: Reads, row: Sequence[int], position: Ints, bounds: Ints) -> int:
+    read = np.zeros(int(reads.lengths[row].max()), bool)
+    total = 0
+    for i, sequence in enumerate(row):
+        if i:
+            read[_shared(reads, row[i - 1], sequence) :] = False
+        here = position[bounds[sequence] : bounds[sequence + 1]]
+        total += int((~read[here]).sum())
+        read[here] = True
+    return total
 
 
 def _bundles(reads: Reads) -> Rows:

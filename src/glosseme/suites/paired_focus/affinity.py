@@ -1,8 +1,9 @@
-"""How fixed are the words of a paired-focus construction? (global and local affinity, masked models)
+"""Whether models predict the fixed words of a paired-focus construction.
 
-Global affinity of a word is its probability in its own place (Scivetti et al., CoNLL 2026, Equation 3): the exponential
-of the value here. Local affinity of two words is the Jensen-Shannon divergence, read in the place of one of them,
-between the distribution with that word masked and the one with both masked (Rozner et al. 2025).
+Global affinity of a word is its probability in its own place (Scivetti et al., CoNLL 2026, Equation 3). Local
+affinity of two words is the Jensen-Shannon divergence, in the place of one of them, between the distribution
+with that word masked and the one with both masked (Rozner et al. 2025). The factor `affinity` tells
+the two apart. Masked models only.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _Row = tuple[str, str, str, int, str | None, str, str]
 
 
 def _questions(construction: str) -> list[_Row]:
-    """Return the questions of a construction: affinity, construction, word, at, partner, masked words, fillers."""
+    """Return the questions of a construction: five factors, its words with slots, the fillers."""
     words = construction.split()
     rows: list[_Row] = []
     for at, word in enumerate(words, 1):
@@ -87,4 +88,6 @@ AFFINITY: Final = Suite(
     sets=("core", "extended"),
     source="Scivetti et al. (CoNLL 2026), after Rozner et al. (2025)",
     reads_files=True,
+    also=(("affinity", "construction"), ("affinity",)),
+    default_reduction="probability",
 )

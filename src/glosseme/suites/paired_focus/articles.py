@@ -32,7 +32,7 @@ def article(word: str) -> str:
 def with_article(word: pl.Expr) -> pl.Expr:
     """Return the column of words, each with its indefinite article before it.
 
-    >>> pl.DataFrame({"w": ["ugly", "huge"]}).select(with_article(pl.col("w")))["w"].to_list()
+    >>> pl.DataFrame({"w": ["ugly", "huge"]}).select(with_article(pl.col("w"))).to_series().to_list()
     ['an ugly', 'a huge']
     """
     vowel = word.str.contains(_VOWEL_LETTER) & ~word.str.contains(_CONSONANT_SOUND)

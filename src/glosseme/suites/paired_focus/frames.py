@@ -1,7 +1,7 @@
 """Frames of paired-focus sentences and the texts made of them (Scivetti et al., CoNLL 2026, section 3).
 
-A **template** is a verb, a noun and two adjectives x, y of one scale, y the one that is harder to deal with. A **frame**
-is a template with a pronoun and a negated modal. Texts are column expressions over a table of frames.
+A **template** is a verb, a noun and two adjectives x, y of one scale, y the one that is harder to deal with.
+A **frame** is a template with a pronoun and a negated modal. Texts are expressions over a table of frames.
 """
 
 from __future__ import annotations
@@ -64,11 +64,10 @@ def frames(name: str = "core") -> pl.DataFrame:
 
 
 def complete(table: pl.DataFrame) -> pl.DataFrame:
-    """Return frames from templates (scale, verb, gerund, noun, x, y): each with three pronouns and three modals.
+    """Return frames from templates (scale, verb, gerund, noun, x, y): each with 3 pronouns x 3 modals.
 
-    >>> one = pl.DataFrame({"scale": "size", "verb": "lift", "gerund": "lifting", "noun": "rock", "x": "small", "y": "huge"})
-    >>> complete(one).height
-    9
+    >>> complete(templates("core").drop("why").head(2)).height
+    18
     """
     who = pl.DataFrame({"pronoun": PRONOUNS}).join(
         pl.DataFrame({"modal": list(MODALS)}), how="cross", maintain_order="left_right"
@@ -84,7 +83,9 @@ def template_id() -> pl.Expr:
 
 
 def _slug(text: pl.Expr) -> pl.Expr:
-    return text.str.to_lowercase().str.replace_all("'", "", literal=True).str.replace_all(" ", "-", literal=True)
+    return (
+        text.str.to_lowercase().str.replace_all("'", "", literal=True).str.replace_all(" ", "-", literal=True)
+    )
 
 
 def first_sentence(order: pl.Expr, connective: pl.Expr) -> pl.Expr:

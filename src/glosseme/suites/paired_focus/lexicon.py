@@ -43,7 +43,7 @@ def adjectives() -> pl.DataFrame:
 def templates(name: str = "core") -> pl.DataFrame:
     """Return the templates of a set, one row a template: scale, verb, gerund, noun, x, y, why.
 
-    x is the low and y the high adjective: doing the verb to a y noun is harder. Rows stand in the file's order.
+    x is the low and y the high adjective: doing the verb to a y noun is harder. Rows are in the file's order.
 
     >>> templates("core").columns
     ['scale', 'verb', 'gerund', 'noun', 'x', 'y', 'why']

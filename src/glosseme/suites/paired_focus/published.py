@@ -1,7 +1,7 @@
 """The reader of the published files of paired-focus sentences (github.com/WesScivetti/Meaning_Alone).
 
-A file is a table with tabs and a head; eight rows are a frame, in the order of `PATTERN`. Nothing is mended: what is
-read is checked by writing every sentence anew from its parts, and flaws of the whole are told in notes.
+A file is a table with tabs and a head; eight rows are a frame, in the order of `PATTERN`. Nothing is mended:
+what is read is checked by writing every sentence anew from its parts; flaws of the whole are told in notes.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ _SENTENCE: Final = (
 def read_published(path: Path) -> tuple[pl.DataFrame, str, tuple[str, ...]]:
     """Return the frames of a published file, its construction, and notes on its flaws.
 
-    Frames have the columns of `frames.FRAME_COLUMNS`, one row for eight rows of the file, named `frame-0001` and so on;
-    `scale` is null where the lexicon does not have both adjectives. Raises `GlossemeError` with file and line.
+    Frames have the columns of `frames.FRAME_COLUMNS`, one row for eight rows of the file, and are named
+    `frame-0001` and so on; `scale` is null where the lexicon does not have both adjectives on one scale.
+    Raises `GlossemeError` with file and line.
     """
     rows = _parsed(_table(path), path)
     construction = _construction(rows, path)
@@ -92,7 +93,9 @@ def _table(path: Path) -> pl.DataFrame:
     _refuse(
         table, pl.col("fields").list.len() != len(head), path, f"the row does not have {len(head)} columns"
     )
-    return table.select("line", *(pl.col("fields").list.get(head.index(name)).alias(name) for name in COLUMNS))
+    return table.select(
+        "line", *(pl.col("fields").list.get(head.index(name)).alias(name) for name in COLUMNS)
+    )
 
 
 def _refuse(rows: pl.DataFrame, bad: pl.Expr, path: Path, what: str, todo: str | None = None) -> None:
@@ -133,7 +136,9 @@ def _construction(rows: pl.DataFrame, path: Path) -> str:
     if name not in CONSTRUCTIONS:
         what = f"{name!r} is no paired-focus construction"
         raise _fail(path, treated["line"][0], what, nearest(name, CONSTRUCTIONS))
-    _refuse(treated, pl.col("connective") != name, path, f"the file's construction is {name!r}, this row's not")
+    _refuse(
+        treated, pl.col("connective") != name, path, f"the file's construction is {name!r}, this row's not"
+    )
     return name
 
 
@@ -188,5 +193,7 @@ def _notes(read: pl.DataFrame) -> tuple[str, ...]:
     unknown = [word for word in used if word not in known]
     if unknown:
         listed = ", ".join(repr(word) for word in unknown)
-        notes.append(f"adjectives that the lexicon does not have, perhaps misspelt: {listed} (kept as they are)")
+        notes.append(
+            f"adjectives that the lexicon does not have, perhaps misspelt: {listed} (kept as they are)"
+        )
     return tuple(notes)

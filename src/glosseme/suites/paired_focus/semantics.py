@@ -1,6 +1,7 @@
-"""Do models draw the inference that a paired-focus construction licenses? (Scivetti et al., CoNLL 2026, Equation 1)
+"""Whether models draw the inference that a paired-focus construction licenses.
 
-A construction says that its second focus is the harder one. The follow-up that it entails is:
+Scivetti et al. (CoNLL 2026), Equation 1. A construction says that its second focus is the harder one. The
+follow-up that it entails is:
 
 | cell | order | mention | entailed |
 |---|---|---|---|
@@ -21,7 +22,7 @@ from glosseme.suites.paired_focus.frames import WORDS, first_sentence, follow_up
 from glosseme.suites.paired_focus.sources import source
 from glosseme.suites.suite import Items, Options, Suite
 
-__all__ = ["CELLS", "CONTROL", "FACTORS", "SEMANTICS", "SEMANTICS_PLL", "plan"]
+__all__ = ["CELLS", "CONTROL", "FACTORS", "SEMANTICS", "SEMANTICS_PLL", "cells_of", "plan"]
 
 CONTROL: Final = "or"
 """The connective without a scale, with which a construction is compared."""
@@ -32,7 +33,7 @@ CELLS: Final = (
     ("plausible-2", "xy", "yx", "harder"),
     ("implausible-2", "yx", "yx", "easier"),
 )
-"""Cell, order, mention, entailed word; plausible and implausible in turn, so that any first rows are balanced."""
+"""Cell, order, mention, entailed word; plausible and implausible in turn, as the first items should be."""
 
 FACTORS: Final = (
     *("construction", "plausibility", "cell", "order", "mention", "entailed"),
@@ -43,7 +44,7 @@ FACTORS: Final = (
 def plan(constructions: tuple[str, ...]) -> pl.DataFrame:
     """Return the requests of one frame without its words: cells x constructions x roles.
 
-    Items stand in the order of a Latin square: of the first n items each cell and each construction has its share.
+    Items stand in the order of a Latin square: each cell and construction has its share of the first n items.
 
     >>> plan(("let alone", "much less")).height
     32
@@ -64,25 +65,34 @@ def plan(constructions: tuple[str, ...]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=[*FACTORS[:6], "role", "connective", "word"], orient="row")
 
 
+def cells_of(frames: pl.DataFrame, constructions: tuple[str, ...]) -> pl.DataFrame:
+    """Return the requests of frames without their texts: the columns of both, and item."""
+    table = frames.join(plan(constructions), how="cross", maintain_order="left_right")
+    return table.with_columns(item=pl.format("{}/{}/{}", "frame", "construction", "cell"))
+
+
 def _table(data: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return frames x plan with the columns item, sentence (the first one) and the plan's own."""
     found = source(data)
-    table = found.frames.join(plan(found.constructions), how="cross", maintain_order="left_right")
-    return table.with_columns(
-        item=pl.format("{}/{}/{}", "frame", "construction", "cell"),
-        sentence=first_sentence(pl.col("order"), pl.col("connective")),
-    ), found.notes
+    table = cells_of(found.frames, found.constructions)
+    return table.with_columns(sentence=first_sentence(pl.col("order"), pl.col("connective"))), found.notes
 
 
-def _items(table: pl.DataFrame, notes: tuple[str, ...], measure: str, context: pl.Expr, text: pl.Expr) -> Items:
+def _items(
+    table: pl.DataFrame, notes: tuple[str, ...], measure: str, context: pl.Expr, text: pl.Expr
+) -> Items:
     requests = table.select(
-        "item", "role", pl.lit(measure).alias("measure"), context.alias("context"), text.alias("text"), *FACTORS
+        "item",
+        "role",
+        pl.lit(measure).alias("measure"),
+        context.alias("context"),
+        text.alias("text"),
+        *FACTORS,
     )
     return Items(requests, notes)
 
 
 def build_semantics(kind: Kind, data: str, options: Options) -> Items:
-    """Return the items of `paired-focus/semantics`: whole follow-ups for causal models, words for masked ones."""
+    """Return the items of `paired-focus/semantics`: follow-ups for causal models, words for masked ones."""
     table, notes = _table(data)
     sentence, mention, word = pl.col("sentence"), pl.col("mention"), pl.col("word")
     if kind == "causal":

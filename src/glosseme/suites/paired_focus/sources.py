@@ -36,9 +36,9 @@ def source(data: str) -> Source:
     """
     if data in SETS:
         return Source(frames(data))
-    path = Path(data)
+    path = Path(data).expanduser()
     if not path.exists():
-        todo = f"{nearest(data, SETS)} Or name a published file"
+        todo = f"name a published file or a set ({nearest(data, SETS)})"
         raise GlossemeError(f"there is no set and no file {data!r}", where="--data", todo=todo)
     read, construction, notes = read_published(path)
     return Source(read, (construction,), notes)

@@ -1,4 +1,6 @@
-"""Do models know where a paired-focus construction may stand? (Scivetti et al., CoNLL 2026, Equation 2)
+"""Whether models know where a paired-focus construction may stand.
+
+Scivetti et al. (CoNLL 2026), Equation 2:
 
 | form | with a paired-focus construction |
 |---|---|
@@ -31,7 +33,7 @@ TESTS: Final = {
     "vp-conjunction": "control",
     "vp-gap": "control",
 }
-"""The manipulated forms; a `test` spoils the construction, a `control` does not, or spoils either connective."""
+"""The manipulated forms: a `test` spoils the construction, a `control` does not or spoils any connective."""
 
 FACTORS: Final = ("construction", "test", "group", "scale", "verb", "noun", "template", "frame")
 
@@ -48,7 +50,9 @@ def form(name: str, connective: pl.Expr) -> pl.Expr:
         can = modal.replace_strict(MODALS)
         return pl.format("{} {} {} {} {}, {} {} one.", pronoun, can, verb, x, noun, connective, y)
     if name == "pseudocleft":
-        return pl.format("{} {}, {} {} one, {} {} {}.", capitalised(x), noun, connective, y, inside, modal, verb)
+        return pl.format(
+            "{} {}, {} {} one, {} {} {}.", capitalised(x), noun, connective, y, inside, modal, verb
+        )
     before = pl.format("{} {} {} {} {}, {}", pronoun, modal, verb, x, noun, connective)
     if name == "cp-conjunction":
         return pl.format("{} {} {} {} {} one.", before, inside, modal, verb, y)
@@ -58,7 +62,7 @@ def form(name: str, connective: pl.Expr) -> pl.Expr:
 
 
 def _plan(constructions: tuple[str, ...], control: str) -> pl.DataFrame:
-    """Return the requests of one frame without its words: tests x constructions x roles, each share balanced."""
+    """Return the requests of one frame without its words, tests and constructions in turn."""
     rows = []
     tests, n = list(TESTS), len(constructions)
     for turn in range(n):
@@ -82,7 +86,9 @@ def build_syntax(kind: Kind, data: str, options: Options) -> Items:
     )
     texts = texts.unpivot(index=["frame", "connective"], variable_name="form", value_name="text")
     measure = "sentence" if kind == "causal" else "pll"
-    requests = table.join(texts, on=["frame", "connective", "form"], how="left", maintain_order="left").select(
+    requests = table.join(
+        texts, on=["frame", "connective", "form"], how="left", maintain_order="left"
+    ).select(
         pl.format("{}/{}/{}", "frame", "construction", "test").alias("item"),
         "role",
         pl.lit(measure).alias("measure"),
@@ -114,4 +120,5 @@ SYNTAX: Final = Suite(
         "pll": ("original", "within_word_l2r"),
     },
     also=(("group",),),
+    default_reduction="mean",
 )

@@ -1,0 +1,178 @@
+"""Models of the hub, from a cache that looks like the hub's own, without a connection."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from huggingface_hub import errors as hub
+
+from glosseme.errors import GlossemeError
+from glosseme.models import open_model
+from small_models import save, saved_gpt2, small_gpt2
+
+OLD, NEW = "1" * 40, "2" * 40
+NAME = "lab/small"
+
+
+def put(cache: Path, folder: Path, commit: str, refs: tuple[str, ...], name: str = NAME) -> Path:
+    """Put a saved model into a hub cache: large files under their SHA-256, others under a git hash."""
+    repository = cache / f"models--{name.replace('/', '--')}"
+    snapshot = repository / "snapshots" / commit
+    snapshot.mkdir(parents=True)
+    (repository / "blobs").mkdir(exist_ok=True)
+    for path in folder.iterdir():
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        blob = repository / "blobs" / (digest if path.suffix == ".safetensors" else digest[:40])
+        shutil.copyfile(path, blob)
+        (snapshot / path.name).symlink_to(Path("..") / ".." / "blobs" / blob.name)
+    for ref in refs:
+        (repository / "refs" / ref).parent.mkdir(parents=True, exist_ok=True)
+        (repository / "refs" / ref).write_text(commit)
+    return snapshot
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache with two commits of one model, and no connection."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    put(tmp_path / "hub", saved_gpt2(tmp_path / "old", seed=1), OLD, ("step1", "refs/pr/3"))
+    put(tmp_path / "hub", saved_gpt2(tmp_path / "new", seed=2), NEW, ("main",))
+    return tmp_path / "hub"
+
+
+def embedding(network: torch.nn.Module) -> torch.Tensor:
+    return network.get_parameter("transformer.wte.weight")
+
+
+@pytest.mark.parametrize(
+    ("revision", "commit", "folder"),
+    [
+        ("", NEW, "new"),
+        ("@main", NEW, "new"),
+        ("@step1", OLD, "old"),
+        ("@refs/pr/3", OLD, "old"),
+        (f"@{OLD}", OLD, "old"),
+    ],
+)
+def test_each_revision_gives_its_own_weights_and_tokenizer(
+    cache: Path, revision: str, commit: str, folder: str
+) -> None:
+    model, same = open_model(NAME + revision), open_model(str(cache.parent / folder))
+    assert model.commit == model.identity.commit == commit
+    assert torch.equal(embedding(model.network()), embedding(same.network()))
+    assert model.identity.files == same.identity.files
+    assert (model.identity.weights, model.identity.tokenizer) == (
+        same.identity.weights,
+        same.identity.tokenizer,
+    )
+    assert model.tokenizer("the cat").input_ids == same.tokenizer("the cat").input_ids
+
+
+@pytest.mark.parametrize("revision", ["step2", "3" * 40])
+def test_a_missing_revision_is_not_answered_by_main(cache: Path, revision: str) -> None:
+    with pytest.raises(
+        GlossemeError, match=f"revision '{revision}' of the model is not .* in the cache"
+    ) as caught:
+        open_model(f"{NAME}@{revision}")
+    assert caught.value.exit_code == 1
+
+
+def test_a_model_that_is_nowhere_is_one_line(cache: Path) -> None:
+    with pytest.raises(
+        GlossemeError, match=r"lab/other: the model is not .* the hub can't be reached"
+    ) as caught:
+        open_model("lab/other")
+    assert "\n" not in str(caught.value)
+
+
+def test_weights_that_the_cache_lacks_are_noticed_before_loading(cache: Path) -> None:
+    (cache / "models--lab--small" / "snapshots" / NEW / "model.safetensors").unlink()
+    model = open_model(NAME)
+    assert model.kind == "causal"
+    for ask in (model.network, lambda: model.identity):
+        with pytest.raises(GlossemeError, match=r"not wholly\) in the cache"):
+            ask()
+
+
+def test_shards_that_the_cache_lacks_are_noticed(cache: Path, tmp_path: Path) -> None:
+    sharded = save(transformers.GPT2LMHeadModel(small_gpt2()), tmp_path / "sharded", shard="4KB")
+    snapshot = put(cache, sharded, OLD, ("main",), name="lab/sharded")
+    model = open_model("lab/sharded")
+    assert len([n for n in model.identity.files if n.endswith(".safetensors")]) > 1
+    min(snapshot.glob("model-*.safetensors")).unlink()
+    with pytest.raises(GlossemeError, match=r"not wholly\) in the cache"):
+        open_model("lab/sharded").network()
+
+
+def test_the_hash_of_a_large_file_is_read_off_its_name(cache: Path) -> None:
+    weights = cache / "models--lab--small" / "snapshots" / NEW / "model.safetensors"
+    expected = hashlib.sha256(weights.read_bytes()).hexdigest()
+    weights.resolve().write_bytes(b"")  # hashing the contents would now give another answer
+    assert open_model(NAME).identity.files["model.safetensors"] == expected
+
+
+def refusing(error: Exception) -> Any:
+    def download(*_: Any, **__: Any) -> None:
+        raise error
+
+    return download
+
+
+def response(status: int) -> Any:
+    import httpx2
+
+    return httpx2.Response(status, request=httpx2.Request("GET", "https://huggingface.co/x"))
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "says", "exit_code"),
+    [
+        (
+            hub.GatedRepoError,
+            403,
+            "accept its terms at https://.*/openai-community/gpt-2.*hf auth login",
+            2,
+        ),
+        (hub.RepositoryNotFoundError, 404, "no such model; did you mean 'openai-community/gpt2'", 2),
+        (hub.RevisionNotFoundError, 404, "has no revision 'step1'.*/branches", 2),
+        (hub.HfHubHTTPError, 500, "the hub refused: down", 1),
+    ],
+)
+def test_refusals_of_the_hub_are_told_in_words(
+    monkeypatch: pytest.MonkeyPatch, error: Any, status: int, says: str, exit_code: int
+) -> None:
+    monkeypatch.setattr(
+        "huggingface_hub.snapshot_download", refusing(error("down", response=response(status)))
+    )
+    with pytest.raises(GlossemeError, match=says) as caught:
+        open_model("openai-community/gpt-2@step1")
+    assert caught.value.exit_code == exit_code
+    assert "\n" not in str(caught.value)
+
+
+def test_a_strange_name_gets_no_endless_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = hub.RepositoryNotFoundError("no", response=response(404))
+    monkeypatch.setattr("huggingface_hub.snapshot_download", refusing(error))
+    with pytest.raises(GlossemeError, match="check the spelling") as caught:
+        open_model("zzzz/qqqqqqqq")
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("error", [ConnectionError("no route"), TimeoutError("slow")])
+def test_a_broken_connection_is_told_in_words(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    monkeypatch.setattr("huggingface_hub.snapshot_download", refusing(error))
+    with pytest.raises(GlossemeError, match="can't be reached"):
+        open_model("lab/small")
+
+
+def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.snapshot_download", refusing(ZeroDivisionError()))
+    with pytest.raises(ZeroDivisionError):
+        open_model("lab/small")
