@@ -31,9 +31,7 @@ def all_reads(texts: list[list[int]]) -> list[tuple[int, int, int]]:
 
 
 @given(sequences, st.sampled_from(["causal", "masked"]), st.integers(0, 2**64 - 1))
-def test_an_answer_depends_on_neither_order_nor_neighbours(
-    texts: list[list[int]], kind: str, seed: int
-) -> None:
+def test_an_answer_depends_on_neither_order_nor_neighbours(texts: list[list[int]], kind: str, seed: int) -> None:
     fake = Fake(kind, seed)  # type: ignore[arg-type]
     reads = all_reads(texts)
     together = ask(fake, texts, reads)
@@ -94,9 +92,7 @@ def test_no_reads_are_no_answers() -> None:
         assert ask(fake, [[1]], []).shape == (0,)
 
 
-@pytest.mark.parametrize(
-    "name", ["fake:constant", "fake:random@7", "fake:constant-masked", "fake:random-masked@7"]
-)
+@pytest.mark.parametrize("name", ["fake:constant", "fake:random@7", "fake:constant-masked", "fake:random-masked@7"])
 def test_a_fake_is_opened_like_a_model(name: str) -> None:
     model = open_model(name)
     assert model.fake is not None
@@ -123,8 +119,7 @@ def test_the_tokenizer_covers_any_text_byte_by_byte(text: str) -> None:
 
 
 TOKENIZERS = {
-    kind: open_model(name).tokenizer
-    for kind, name in (("causal", "fake:random"), ("masked", "fake:random-masked"))
+    kind: open_model(name).tokenizer for kind, name in (("causal", "fake:random"), ("masked", "fake:random-masked"))
 }
 
 

@@ -77,17 +77,13 @@ def test_each_revision_gives_its_own_weights_and_tokenizer(
 
 @pytest.mark.parametrize("revision", ["step2", "3" * 40])
 def test_a_missing_revision_is_not_answered_by_main(cache: Path, revision: str) -> None:
-    with pytest.raises(
-        GlossemeError, match=f"revision '{revision}' of the model is not .* in the cache"
-    ) as caught:
+    with pytest.raises(GlossemeError, match=f"revision '{revision}' of the model is not .* in the cache") as caught:
         open_model(f"{NAME}@{revision}")
     assert caught.value.exit_code == 1
 
 
 def test_a_model_that_is_nowhere_is_one_line(cache: Path) -> None:
-    with pytest.raises(
-        GlossemeError, match=r"lab/other: the model is not .* the hub can't be reached"
-    ) as caught:
+    with pytest.raises(GlossemeError, match=r"lab/other: the model is not .* the hub can't be reached") as caught:
         open_model("lab/other")
     assert "\n" not in str(caught.value)
 
@@ -148,9 +144,7 @@ def response(status: int) -> Any:
 def test_refusals_of_the_hub_are_told_in_words(
     monkeypatch: pytest.MonkeyPatch, error: Any, status: int, says: str, exit_code: int
 ) -> None:
-    monkeypatch.setattr(
-        "huggingface_hub.snapshot_download", refusing(error("down", response=response(status)))
-    )
+    monkeypatch.setattr("huggingface_hub.snapshot_download", refusing(error("down", response=response(status))))
     with pytest.raises(GlossemeError, match=says) as caught:
         open_model("openai-community/gpt-2@step1")
     assert caught.value.exit_code == exit_code

@@ -73,9 +73,7 @@ def test_masked_architectures(name: str, architecture: str) -> None:
         ("Gemma3Config", "Gemma3ForConditionalGeneration", "causal"),
     ],
 )
-def test_classes_without_a_language_head_go_by_the_type_of_model(
-    name: str, architecture: str, kind: str
-) -> None:
+def test_classes_without_a_language_head_go_by_the_type_of_model(name: str, architecture: str, kind: str) -> None:
     assert kind_of(config_dict(name, architecture)) == kind
 
 
@@ -222,9 +220,7 @@ def test_the_longest_input_runs_and_one_token_more_does_not(
         ),
     ],
 )
-def test_alibi_and_recurrent_models_have_no_longest_input(
-    config: str, network: str, settings: dict[str, Any]
-) -> None:
+def test_alibi_and_recurrent_models_have_no_longest_input(config: str, network: str, settings: dict[str, Any]) -> None:
     made = getattr(transformers, config)(vocab_size=50, **settings)
     assert max_length(made.to_dict()) is None
     with quiet(), torch.no_grad():

@@ -44,16 +44,12 @@ def test_a_saved_model_answers_as_the_one_that_was_saved(gpt2: Path, bert: Path)
         network = model.network()
         assert not network.training
         assert not any(p.requires_grad for p in network.parameters())
-        assert torch.equal(
-            network(input_ids=IDS).logits, auto.from_pretrained(folder).eval()(input_ids=IDS).logits
-        )
+        assert torch.equal(network(input_ids=IDS).logits, auto.from_pretrained(folder).eval()(input_ids=IDS).logits)
         assert model.network() is network
 
 
 def test_tokenizer_and_record_load_no_weights(gpt2: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "glosseme.models.opened.load_network", lambda *a, **k: pytest.fail("weights were loaded")
-    )
+    monkeypatch.setattr("glosseme.models.opened.load_network", lambda *a, **k: pytest.fail("weights were loaded"))
     model = open_model(str(gpt2))
     [encoding] = model.tokenizer(["the cat"], add_special_tokens=False).encodings
     assert [WORDS[i] for i in encoding.ids] == ["the", "cat"]
@@ -80,9 +76,7 @@ def test_nothing_is_written_on_the_screen(gpt2: Path, capfd: pytest.CaptureFixtu
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_weights_are_converted_exactly(gpt2: Path, dtype: str) -> None:
     stored = load_file(gpt2 / "model.safetensors")["transformer.wte.weight"]
-    loaded = (
-        open_model(str(gpt2), dtype=dtype, device="cpu").network().get_parameter("transformer.wte.weight")
-    )
+    loaded = open_model(str(gpt2), dtype=dtype, device="cpu").network().get_parameter("transformer.wte.weight")
     assert torch.equal(loaded, stored.to(getattr(torch, dtype)))
 
 
@@ -122,9 +116,7 @@ def test_a_checkpoint_without_its_masked_head_is_refused(
 
 def test_weights_of_another_shape_are_refused(gpt2: Path) -> None:
     edit_json(gpt2 / "config.json", n_positions=16)
-    with pytest.raises(
-        GlossemeError, match=r"transformer\.wpe\.weight is \(32, 16\) and should be \(16, 16\)"
-    ):
+    with pytest.raises(GlossemeError, match=r"transformer\.wpe\.weight is \(32, 16\) and should be \(16, 16\)"):
         open_model(str(gpt2)).network()
 
 

@@ -147,9 +147,7 @@ def test_a_label_is_one_safe_folder_name(text: str) -> None:
     assert label.partition(".")[0].lower() not in {"con", "nul", "prn", "aux", "com1", "lpt9"}
 
 
-@given(
-    st.text(alphabet="ab/", min_size=130, max_size=300), st.text(alphabet="ab/", min_size=130, max_size=300)
-)
+@given(st.text(alphabet="ab/", min_size=130, max_size=300), st.text(alphabet="ab/", min_size=130, max_size=300))
 def test_long_names_keep_apart(one: str, other: str) -> None:
     assert (safe_label(one) == safe_label(other)) == (one == other)
 

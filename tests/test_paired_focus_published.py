@@ -29,9 +29,7 @@ def published(table: pl.DataFrame, construction: str = "let alone") -> list[str]
     connective = pl.when(pl.col("Let-Alone") == "1").then(pl.lit(construction)).otherwise(pl.lit("or"))
     made = rows.select(
         *COLUMNS[:3],
-        pl.format("{} {}", first_sentence(order, connective), follow_up(mention, pl.lit(MASK))).alias(
-            "sentence"
-        ),
+        pl.format("{} {}", first_sentence(order, connective), follow_up(mention, pl.lit(MASK))).alias("sentence"),
         *("verb", "noun", "pronoun", "modal"),
     )
     return ["\t".join(COLUMNS), *("\t".join(row) for row in made.rows())]

@@ -34,9 +34,7 @@ def item(requests: pl.DataFrame, name: str) -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize(("suite", "kind"), BUILT, ids=IDS)
-def test_requests_are_well_formed(
-    suite: Suite, kind: Kind, built: dict[tuple[str, Kind], pl.DataFrame]
-) -> None:
+def test_requests_are_well_formed(suite: Suite, kind: Kind, built: dict[tuple[str, Kind], pl.DataFrame]) -> None:
     requests = built[suite.name, kind]
     assert requests.columns == [*REQUEST_COLUMNS, *suite.factors]
     check_requests(requests, kind, suite.name)
@@ -49,9 +47,7 @@ def test_each_item_has_each_role_once_and_constant_factors(
     requests = built[suite.name, kind]
     roles = ROLES[suite.design]
     assert not requests.select(pl.struct("item", "role").is_duplicated().any()).item()
-    items = requests.group_by("item").agg(
-        pl.len().alias("__n"), *(pl.col(f).n_unique() for f in suite.factors)
-    )
+    items = requests.group_by("item").agg(pl.len().alias("__n"), *(pl.col(f).n_unique() for f in suite.factors))
     assert (items["__n"] == len(roles)).all()
     assert set(requests["role"]) == set(roles)
     assert items.select(pl.all_horizontal(pl.col(f) == 1 for f in suite.factors).all()).item()
@@ -91,9 +87,7 @@ def test_cells_are_those_of_the_specification(built: dict[tuple[str, Kind], pl.D
     requests = built["paired-focus/semantics", "causal"]
     found = requests.select("cell", "order", "mention", "entailed").unique().rows()
     assert {cell: tuple(rest) for cell, *rest in found} == SPECIFIED
-    assert set(requests.select("cell", "plausibility").unique().rows()) == {
-        (cell, cell[:-2]) for cell in SPECIFIED
-    }
+    assert set(requests.select("cell", "plausibility").unique().rows()) == {(cell, cell[:-2]) for cell in SPECIFIED}
 
 
 def test_each_word_and_mention_order_is_right_half_of_the_time(
@@ -129,8 +123,7 @@ def test_a_masked_item_asks_for_the_word_in_its_slot(built: dict[tuple[str, Kind
     assert row["measure"] == "slot"
     assert row["text"] == "easier"
     assert row["context"] == (
-        "You couldn't lift a small rock, let alone a large one. "
-        "Lifting a small rock is ___ than lifting a large rock."
+        "You couldn't lift a small rock, let alone a large one. Lifting a small rock is ___ than lifting a large rock."
     )
     assert rows["treated-unexpected"]["text"] == "harder"
 
@@ -166,9 +159,7 @@ def test_a_syntax_item_word_by_word(built: dict[tuple[str, Kind], pl.DataFrame])
         "control-expected": "You couldn't lift a small rock, and a large one.",
         "control-unexpected": "A small rock, and a large one, you couldn't lift.",
     }
-    assert {(row["measure"], row["context"], row["group"]) for row in rows.values()} == {
-        ("pll", None, "test")
-    }
+    assert {(row["measure"], row["context"], row["group"]) for row in rows.values()} == {("pll", None, "test")}
 
 
 def test_syntax_has_three_tests_and_two_controls(built: dict[tuple[str, Kind], pl.DataFrame]) -> None:
@@ -210,9 +201,7 @@ def test_local_affinity_asks_for_each_ordered_pair(built: dict[tuple[str, Kind],
     asked = requests.filter((pl.col("frame") == FIRST) & (pl.col("affinity") == "local"))
     assert asked["measure"].unique().to_list() == ["divergence"]
     assert asked.height == 3 * 2 + 3 * 2
-    rows = asked.filter(pl.col("construction") == "not to mention").select(
-        "context", "text", "word", "partner", "at"
-    )
+    rows = asked.filter(pl.col("construction") == "not to mention").select("context", "text", "word", "partner", "at")
     before, after = "You couldn't lift a small rock, ", " a large one."
     assert set(rows.rows()) == {
         (f"{before}___ ___ mention{after}", "*not___to", "not", "to", 1),

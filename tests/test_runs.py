@@ -24,7 +24,11 @@ SYNTAX = find_suites("paired-focus/syntax")[0]
 def run(out: Path, model: str = "fake:random", suite=SEMANTICS, **asked):
     overwrite = asked.pop("overwrite", False)
     return evaluate(
-        open_model(model), [asked_of(suite, **{"limit": 32, **asked})], out, QuietProgress(), overwrite=overwrite
+        open_model(model),
+        [asked_of(suite, **{"limit": 32, **asked})],
+        out,
+        QuietProgress(),
+        overwrite=overwrite,
     )[0]
 
 
@@ -49,7 +53,12 @@ def test_columns_of_the_files(tmp_path):
     assert types["logprob"] == types["value"] == pl.Float64
     assert types["n_tokens"] == pl.Int64
     documented = (Path(__file__).parents[1] / "docs/files.md").read_text(encoding="utf-8")
-    for name in [*done.scores().columns[:11], *done.outcomes().columns[:8], *done.record, *done.record["identity"]]:
+    for name in [
+        *done.scores().columns[:11],
+        *done.outcomes().columns[:8],
+        *done.record,
+        *done.record["identity"],
+    ]:
         assert f"`{name}`" in documented, f"docs/files.md doesn't name {name}"
 
 

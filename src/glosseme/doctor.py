@@ -62,9 +62,7 @@ def _library(name: str) -> Row:
 def _extra(name: str, packages: tuple[str, ...]) -> Row:
     lacking = [p for p in packages if installed(p) is None]
     if lacking:
-        return Row(
-            f"extra {name}", "note", f"not installed: {', '.join(lacking)}", f"pip install 'glosseme[{name}]'"
-        )
+        return Row(f"extra {name}", "note", f"not installed: {', '.join(lacking)}", f"pip install 'glosseme[{name}]'")
     return Row(f"extra {name}", "ok", ", ".join(f"{p} {installed(p)}" for p in packages), "")
 
 
@@ -72,9 +70,7 @@ def _devices() -> Iterator[Row]:
     try:
         import torch
     except Exception as error:  # a broken installation fails in many ways, and this is where it shows
-        yield Row(
-            "devices", "missing", f"torch can't be imported: {error}", "pip install --force-reinstall torch"
-        )
+        yield Row("devices", "missing", f"torch can't be imported: {error}", "pip install --force-reinstall torch")
         return
     yield Row("cpu", "ok", f"{torch.get_num_threads()} of {os.cpu_count()} threads", "")
     if not torch.cuda.is_available():
@@ -97,9 +93,7 @@ def _folder(name: str, folder: Path) -> Row:
             value,
             f"{there} can't be written: set GLOSSEME_CACHE or HF_HOME to another folder",
         )
-    return (
-        Row(name, "note", value, "little space is left") if free < _LOW_DISK else Row(name, "ok", value, "")
-    )
+    return Row(name, "note", value, "little space is left") if free < _LOW_DISK else Row(name, "ok", value, "")
 
 
 def _hub() -> Iterator[Row]:
@@ -109,9 +103,7 @@ def _hub() -> Iterator[Row]:
         return  # its row says so already
     yield _folder("hub cache", Path(constants.HF_HUB_CACHE))
     if constants.HF_HUB_OFFLINE:
-        yield Row(
-            "hub", "note", "offline by HF_HUB_OFFLINE: only models in the cache", "unset HF_HUB_OFFLINE"
-        )
+        yield Row("hub", "note", "offline by HF_HUB_OFFLINE: only models in the cache", "unset HF_HUB_OFFLINE")
     elif _within(_PATIENCE, lambda: _answers(constants.ENDPOINT)):
         yield Row("hub", "ok", constants.ENDPOINT, "")
     else:

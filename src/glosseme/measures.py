@@ -90,7 +90,12 @@ def check_requests(requests: pl.DataFrame, kind: Kind, suite: str) -> None:
     slots = context.str.count_matches(SLOT, literal=True).fill_null(0)
     for name, wanted in (("slot", 1), ("divergence", 2)):
         bad = (measure_is == name) & (slots != wanted)
-        _refuse(requests, bad, suite, f"measure {name!r} needs {wanted} {SLOT!r} in its context, no more, no fewer")
+        _refuse(
+            requests,
+            bad,
+            suite,
+            f"measure {name!r} needs {wanted} {SLOT!r} in its context, no more, no fewer",
+        )
 
 
 def _refuse(requests: pl.DataFrame, bad: pl.Expr, suite: str, what: str) -> None:

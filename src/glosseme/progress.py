@@ -117,9 +117,7 @@ class BarProgress(QuietProgress):
         self.end()
         if total_tokens:
             self._bar.start()
-            self._row = self._bar.add_task(
-                "", total=total_tokens, answered=0, asked=total_questions, rate=""
-            )
+            self._row = self._bar.add_task("", total=total_tokens, answered=0, asked=total_questions, rate="")
 
     def advance(self, tokens: int, questions: int) -> None:
         """Move the bar."""
@@ -148,7 +146,7 @@ def _clock(seconds: float) -> str:
     ('1:15', '1 h 01')
     """
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60} h {minutes % 60:02d}" if minutes >= 60 else f"{minutes}:{rest:02d}"  # noqa: PLR2004
+    return f"{minutes // 60} h {minutes % 60:02d}" if minutes >= 60 else f"{minutes}:{rest:02d}"
 
 
 def progress_for(stream: TextIO | None = None, *, quiet: bool = False) -> QuietProgress:

@@ -40,25 +40,26 @@ def proportion(
     that are not independent (null: every item stands alone). Groups come in the order of their first
     appearance.
 
-    The score interval of Wilson (1927) is taken at n / deff items (Korn and Graubard 1998; Dean and Pagano
-    2015, who find it the best of seven in clustered samples). The design effect deff is the cluster-robust
-    variance K / (K - 1) sum_k (sum_i (x_ki - mean))^2 / n^2 over that of independent items; n / deff is
-    multiplied by (t_{n-1} / t_{K-1})^2 for the K - 1 degrees of freedom of that variance and never exceeds
-    n. With every item its own cluster this is Wilson's interval itself.
+    The score interval of Wilson (1927) is taken at n / deff items (Dean and Pagano 2015; Franco et al. 2019
+    recommend it among seven). The design effect deff is the cluster-robust variance
+    K / (K - 1) sum_k (sum_i (x_ki - mean))^2 / n^2 over that of independent items; n / deff is multiplied by
+    (t_{n-1} / t_{K-1})^2 for the K - 1 degrees of freedom of that variance and never exceeds n (Korn and
+    Graubard 1998). With every item its own cluster this is Wilson's interval itself.
 
-    One thing is added, for accuracies near 0 or 1, where a few clusters hold all of the rarer answers and
-    the robust variance is too small as often as not: deff is the mean of the robust estimate, with weight
-    E, and of that of complete dependence within clusters, sum_k m_k^2 / n, with weight 1/2. E = (sum_k
-    f_k)^2 / sum_k f_k^2 is the effective number of clusters that the rarer answers f_k come from. When all
-    is right or all is wrong, E is 0 and each cluster counts as one item, so no interval has width zero.
+    One thing is added, for accuracies near 0 or 1, where a few clusters hold all of the rarer answers and the
+    robust variance is often too small (Franco et al. find that all intervals cover too little): deff is the
+    mean of the robust estimate, with weight E, and of that of complete dependence within clusters,
+    sum_k m_k^2 / n, with weight 1/2. E = (sum_k f_k)^2 / sum_k f_k^2 is the effective number of clusters that
+    the rarer answers f_k come from. When all is right or all is wrong, E is 0 and each cluster counts as one
+    item, so no interval has width zero.
 
     Coverage of the 95% interval in 20,000 simulated beta-binomial samples, clusters x items in each, at
     p = .5 / .9 / .99:
 
-        ICC  10 x 2              40 x 5              200 x 10            198 x 18            10 x 50
-        0    .973 / .971 / .983  .960 / .969 / .984  .955 / .959 / .974  .954 / .958 / .975  1.000 / 1.000 / 1.000
-        .1   .967 / .975 / .976  .957 / .961 / .977  .953 / .953 / .964  .952 / .953 / .966  .985 / .992 / .993
-        .3   .965 / .975 / .962  .957 / .951 / .968  .950 / .951 / .949  .952 / .948 / .946  .973 / .981 / .980
+        ICC  10 x 2           40 x 5           200 x 10         198 x 18         10 x 50
+        0    .973/.971/.983   .960/.969/.984   .955/.959/.974   .954/.958/.975   1.000/1.000/1.000
+        .1   .967/.975/.976   .957/.961/.977   .953/.953/.964   .952/.953/.966   .985/.992/.993
+        .3   .965/.975/.962   .957/.951/.968   .950/.951/.949   .952/.948/.946   .973/.981/.980
 
     A 10 x 2 sample at p = .99 is all right four times in five, so that no method can come nearer to .95; few
     large clusters get intervals that are too wide rather than too narrow.

@@ -84,9 +84,7 @@ def summarise(
     columns = list(dict.fromkeys(name for grouping in groupings for name in grouping))
     _check_factors(outcomes, design, columns)
     if cluster is not None and cluster not in outcomes.columns:
-        raise GlossemeError(
-            f"there is no column {cluster!r} to cluster by", todo=nearest(cluster, outcomes.columns)
-        )
+        raise GlossemeError(f"there is no column {cluster!r} to cluster by", todo=nearest(cluster, outcomes.columns))
     levels = [_levels(outcomes[name]).alias(name) for name in columns]
     items = outcomes.with_columns(*levels, *_judged(design, chosen))
     tables = [_grouping(items, grouping, columns, cluster, chosen) for grouping in dict.fromkeys(groupings)]
@@ -117,9 +115,7 @@ def _chosen(design: Design, metrics: Sequence[str] | None) -> list[_Metric]:
     known = {m.name: m for m in _METRICS[design]}
     unknown = [name for name in metrics or () if name not in known]
     if unknown:
-        raise GlossemeError(
-            f"design {design!r} has no metric {unknown[0]!r}", todo=nearest(unknown[0], known)
-        )
+        raise GlossemeError(f"design {design!r} has no metric {unknown[0]!r}", todo=nearest(unknown[0], known))
     return [known[name] for name in (known if metrics is None else metrics)]
 
 
@@ -128,9 +124,7 @@ def _check_factors(outcomes: pl.DataFrame, design: Design, names: Sequence[str])
     missing = [name for name in names if name not in (*factors, "suite")]
     if missing:
         there_are = ", ".join(factors) if factors else "none"
-        raise GlossemeError(
-            f"the outcomes have no factor {missing[0]!r}", todo=f"the factors are: {there_are}"
-        )
+        raise GlossemeError(f"the outcomes have no factor {missing[0]!r}", todo=f"the factors are: {there_are}")
     taken = [name for name in names if name in SUMMARY_COLUMNS]
     if taken:
         raise GlossemeError(f"factor {taken[0]!r} has the name of a column of the table", todo="rename it")
@@ -175,7 +169,5 @@ def _summary(items: pl.DataFrame, by: Sequence[str], cluster: str | None, metric
         "chance": pl.lit(None, pl.Float64) if chance is None else chance,
     }
     # The groups of both frames come in the order of first appearance.
-    grouped = items.group_by(*by, maintain_order=True).agg(**counts) if by else items.select(**counts)
-    return pl.concat([intervals, grouped.select(*counts)], how="horizontal").with_columns(
-        metric=pl.lit(metric.name)
-    )
+    grouped = items.with_columns(_all=pl.lit(0)).group_by(*by, "_all", maintain_order=True).agg(**counts)
+    return pl.concat([intervals, grouped.select(*counts)], how="horizontal").with_columns(metric=pl.lit(metric.name))

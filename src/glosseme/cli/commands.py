@@ -21,21 +21,33 @@ app = typer.Typer(
 
 Models = Annotated[
     list[str],
-    typer.Option("-m", "--model", help="NAME[@REVISION]: a hub name, a folder, a .gguf file, offline:gemma-3-270m, fake:constant, fake:random."),
+    typer.Option(
+        "-m",
+        "--model",
+        help="NAME[@REVISION]: a hub name, a folder, a .gguf file, offline:gemma-3-270m, fake:constant, fake:random.",
+    ),
 ]
 Suites = Annotated[list[str], typer.Option("-s", "--suite", help="A suite, or a group of them (paired-focus).")]
 Out = Annotated[Path, typer.Option("-o", "--out", help="The folder of the runs.")]
-Data = Annotated[str | None, typer.Option("--data", help="One of the suite's sets (core, extended) or a file of yours.")]
+Data = Annotated[
+    str | None, typer.Option("--data", help="One of the suite's sets (core, extended) or a file of yours.")
+]
 Limit = Annotated[int | None, typer.Option("--limit", help="So many items, seeded and balanced, instead of all.")]
 Seed = Annotated[int, typer.Option("--seed", help="Draws the items of --limit.")]
-Opts = Annotated[list[str] | None, typer.Option("--option", help="NAME=VALUE: an option of the suite, as `glosseme suites` lists them.")]
+Opts = Annotated[
+    list[str] | None,
+    typer.Option("--option", help="NAME=VALUE: an option of the suite, as `glosseme suites` lists them."),
+]
 Dtype = Annotated[str, typer.Option("--dtype", help="float32, bfloat16 or float16; only float32 is exact.")]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda ...")]
 Bos = Annotated[str, typer.Option("--bos", help="What precedes a text for causal models: auto, always or never.")]
 Trust = Annotated[bool, typer.Option("--trust-remote-code", help="Let the model's repository run its own code.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
 Format = Annotated[str, typer.Option("--format", help="text, json, csv, markdown or latex.")]
-By = Annotated[str | None, typer.Option("--by", help="Factors to group by, with commas (--by construction,scale); 'none' for one row.")]
+By = Annotated[
+    str | None,
+    typer.Option("--by", help="Factors to group by, with commas (--by construction,scale); 'none' for one row."),
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -49,7 +61,9 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 @app.command()
 def quickstart(
-    model: Annotated[str, typer.Option("-m", "--model", help="Another model than the offline one.")] = "offline:gemma-3-270m",
+    model: Annotated[
+        str, typer.Option("-m", "--model", help="Another model than the offline one.")
+    ] = "offline:gemma-3-270m",
     out: Out = Path("runs/quickstart"),
     limit: Annotated[int, typer.Option("--limit", help="Items of each suite.")] = 480,
     quiet: Quiet = False,
@@ -98,7 +112,9 @@ def run(
     batch_size: Annotated[int | None, typer.Option("--batch-size", help="At most so many sequences at once.")] = None,
     batch_tokens: Annotated[int | None, typer.Option("--batch-tokens", help="At most so many tokens at once.")] = None,
     sharing: Annotated[bool, typer.Option("--sharing/--no-sharing", help="Compute shared prefixes once.")] = True,
-    allow_nonfinite: Annotated[bool, typer.Option("--allow-nonfinite", help="Count values that aren't finite instead of stopping.")] = False,
+    allow_nonfinite: Annotated[
+        bool, typer.Option("--allow-nonfinite", help="Count values that aren't finite instead of stopping.")
+    ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another run in the same folder.")] = False,
     trust_remote_code: Trust = False,
     quiet: Quiet = False,
@@ -107,9 +123,22 @@ def run(
     from glosseme.runs.many import RunArguments, run_many
 
     arguments = RunArguments(
-        models=model, suites=suite, out=out, data=data, limit=limit, seed=seed, options=_options(option),
-        dtype=dtype, device=device, bos=bos, batch_size=batch_size, batch_tokens=batch_tokens, sharing=sharing,
-        allow_nonfinite=allow_nonfinite, overwrite=overwrite, trust_remote_code=trust_remote_code,
+        models=model,
+        suites=suite,
+        out=out,
+        data=data,
+        limit=limit,
+        seed=seed,
+        options=_options(option),
+        dtype=dtype,
+        device=device,
+        bos=bos,
+        batch_size=batch_size,
+        batch_tokens=batch_tokens,
+        sharing=sharing,
+        allow_nonfinite=allow_nonfinite,
+        overwrite=overwrite,
+        trust_remote_code=trust_remote_code,
     )
     for folder in run_many(arguments, quiet=quiet):
         typer.echo(folder)

@@ -85,9 +85,7 @@ def _span_hashes(ids: Ints, starts: Ints, ends: Ints) -> Words:
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
     # Divided by the power of its start a span's hash is the same wherever it lies; odd numbers have inverses.
     inverse = np.uint64(pow(int(_ODD), -1, 2**64))
-    shifts = np.concatenate(
-        [np.ones(1, np.uint64), np.cumprod(np.full(len(ids), inverse, np.uint64), dtype=np.uint64)]
-    )
+    shifts = np.concatenate([np.ones(1, np.uint64), np.cumprod(np.full(len(ids), inverse, np.uint64), dtype=np.uint64)])
     hashes: Words = (sums[ends] - sums[starts]) * shifts[starts]
     return hashes
 

@@ -100,9 +100,7 @@ def _told(error: Exception, reference: Reference) -> GlossemeError | None:
         )
     if isinstance(error, hub.RepositoryNotFoundError):
         todo = f"{nearest(name, WELL_KNOWN)} (for a private model run: hf auth login)"
-        return GlossemeError(
-            "the hub has no such model", where=where, todo=todo if len(todo) < 200 else _SPELLING
-        )
+        return GlossemeError("the hub has no such model", where=where, todo=todo if len(todo) < 200 else _SPELLING)
     if isinstance(error, hub.LocalEntryNotFoundError | hub.OfflineModeIsEnabled) or _is_network(error):
         what = "the model" if revision == MAIN else f"revision {revision!r} of the model"
         return GlossemeError(

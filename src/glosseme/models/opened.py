@@ -158,6 +158,4 @@ def open_model(
             todo="read that code and, if you trust it, allow it with --trust-remote-code",
         )
     kind = kind_of(config, where=reference.display)
-    return OpenModel(
-        reference, kind, files=files, config=config, dtype=checked, device=device, trust_remote_code=trust
-    )
+    return OpenModel(reference, kind, files=files, config=config, dtype=checked, device=device, trust_remote_code=trust)

@@ -22,9 +22,7 @@ OFFLINE: Final = ("offline:gemma-3-270m",)
 
 _HUB_NAME: Final = re.compile(r"[A-Za-z0-9_][\w.-]*(/[A-Za-z0-9_][\w.-]*)?", re.ASCII)
 _HUB_REVISION: Final = re.compile(r"(?!.*\.\.)[\w][\w./+-]*", re.ASCII)
-_RESERVED: Final = frozenset(
-    {"con", "prn", "aux", "nul"} | {f"{p}{i}" for p in ("com", "lpt") for i in range(10)}
-)
+_RESERVED: Final = frozenset({"con", "prn", "aux", "nul"} | {f"{p}{i}" for p in ("com", "lpt") for i in range(10)})
 _LONGEST_LABEL: Final = 120
 
 
@@ -100,9 +98,7 @@ def parse_reference(text: str) -> Reference:
     """
     text = text.strip()
     if not text:
-        raise GlossemeError(
-            "the name of the model is empty", todo="give a hub name, a folder or a .gguf file"
-        )
+        raise GlossemeError("the name of the model is empty", todo="give a hub name, a folder or a .gguf file")
     if text.startswith("fake:"):
         return _fake(text)
     if text.startswith("offline:"):
@@ -113,9 +109,7 @@ def parse_reference(text: str) -> Reference:
 def _split(text: str) -> tuple[str, str | None]:
     name, at, revision = text.partition("@")
     if at and not revision:
-        raise GlossemeError(
-            "the revision after '@' is empty", where=text, todo=f"write {name!r} for {MAIN!r}"
-        )
+        raise GlossemeError("the revision after '@' is empty", where=text, todo=f"write {name!r} for {MAIN!r}")
     return name, revision if at else None
 
 
@@ -132,9 +126,7 @@ def _fake(text: str) -> Reference:
         return Reference(name, MAIN, "fake")
     seed = "0" if revision is None else revision
     if not (seed.isascii() and seed.isdecimal() and int(seed) < 2**64):
-        raise GlossemeError(
-            f"the seed {seed!r} is not a whole number from 0", where=text, todo=f"write {name}@7"
-        )
+        raise GlossemeError(f"the seed {seed!r} is not a whole number from 0", where=text, todo=f"write {name}@7")
     return Reference(name, str(int(seed)), "fake")
 
 
@@ -159,9 +151,7 @@ def _local(text: str) -> Reference | None:
     if path.is_dir():
         return _folder(path, text)
     if path.is_file():
-        raise GlossemeError(
-            "this is a file", where=text, todo="give the model's folder, or a file ending in .gguf"
-        )
+        raise GlossemeError("this is a file", where=text, todo="give the model's folder, or a file ending in .gguf")
     if _is_path(text):
         _refuse_path(text)
     return None
@@ -188,9 +178,7 @@ def _is_path(text: str) -> bool:
 
 def _refuse_path(text: str) -> None:
     if text.startswith(("http:", "https:")):
-        raise GlossemeError(
-            "a model is not given by its address", where=text, todo="write org/name as on the hub"
-        )
+        raise GlossemeError("a model is not given by its address", where=text, todo="write org/name as on the hub")
     head, at, revision = text.rpartition("@")
     if at and Path(head).expanduser().exists():
         _no_revision(text, revision, "a local model")
@@ -202,11 +190,7 @@ def _hub(text: str) -> Reference:
     name, revision = _split(text)
     bad = not _HUB_NAME.fullmatch(name) or "--" in name or ".." in name or name.endswith((".", "-", ".git"))
     if bad or len(name) > 96:
-        raise GlossemeError(
-            f"{name!r} is neither a folder nor a hub name", todo="write org/name as on the hub"
-        )
+        raise GlossemeError(f"{name!r} is neither a folder nor a hub name", todo="write org/name as on the hub")
     if revision is not None and not _HUB_REVISION.fullmatch(revision):
-        raise GlossemeError(
-            f"{revision!r} is not a revision", where=text, todo="give a branch, a tag or a commit"
-        )
+        raise GlossemeError(f"{revision!r} is not a revision", where=text, todo="give a branch, a tag or a commit")
     return Reference(name, MAIN if revision is None else revision, "hub")

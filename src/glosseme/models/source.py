@@ -68,13 +68,8 @@ def resolve_light(reference: Reference, *, trust_remote_code: bool = False) -> M
         patterns = ["config.json", _INDEX, *TOKENIZER_FILES, *(["*.py"] if trust_remote_code else [])]
         folder = fetch_snapshot(reference, reference.revision, patterns)
         files = ModelFiles(folder, folder.name)
-        if (
-            not (folder / "config.json").is_file()
-            and fetch_file(reference, folder.name, "config.json") is None
-        ):
-            raise GlossemeError(
-                "the model has no config.json", where=reference.display, todo="choose another one"
-            )
+        if not (folder / "config.json").is_file() and fetch_file(reference, folder.name, "config.json") is None:
+            raise GlossemeError("the model has no config.json", where=reference.display, todo="choose another one")
         return files
     if reference.source in {"gguf", "offline"}:
         from glosseme.models.offline import converted_folder

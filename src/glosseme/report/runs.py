@@ -62,11 +62,7 @@ def _choose(root: Path, suite: str | None, model: str | None) -> _Chosen:
     models = {name for r in runs for name in _names(r)}
     if model is not None and model not in models:
         raise GlossemeError(f"no run of model {model!r}", where=str(root), todo=nearest(model, models))
-    kept = [
-        r
-        for r in runs
-        if (suite is None or _matches(_suite(r), suite)) and (model is None or model in _names(r))
-    ]
+    kept = [r for r in runs if (suite is None or _matches(_suite(r), suite)) and (model is None or model in _names(r))]
     finished = [r for r in kept if r.finished]
     if not finished:
         what = f"{len(kept)} runs, none of them finished" if kept else "no runs"
@@ -86,7 +82,11 @@ def _matches(name: str, asked: str) -> bool:
 
 def _names(run: Run) -> set[str]:
     identity = run.record["identity"]
-    return {str(identity["model"]), f"{identity['model']}@{identity['revision']}", run.record["model"]["name"]}
+    return {
+        str(identity["model"]),
+        f"{identity['model']}@{identity['revision']}",
+        run.record["model"]["name"],
+    }
 
 
 def _summary(chosen: _Chosen, by: Sequence[str] | None) -> pl.DataFrame:

@@ -33,9 +33,7 @@ def _described(suite: Suite) -> str:
     return "\n".join(lines)
 
 
-def show_items(
-    name: str, kind: str, data: str | None, n: int, seed: int, options: Mapping[str, str]
-) -> str:
+def show_items(name: str, kind: str, data: str | None, n: int, seed: int, options: Mapping[str, str]) -> str:
     """Return `n` items of each suite of a name as text, drawn like those of `--limit`.
 
     Raises `GlossemeError` for an unknown suite, kind, set, file or option.

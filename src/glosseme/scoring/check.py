@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from glosseme.scoring.ways import Engine, Way, WayUnusableError, layout_of
 from glosseme.scoring.plan import Limits, ReadsOf, build, plan
 from glosseme.scoring.reads import NO_TOKEN, Reads
+from glosseme.scoring.ways import Engine, Way, WayUnusableError, layout_of
 
 __all__ = ["REFUSALS", "Verdict", "answers", "choose", "difference", "largest_gap", "probes", "subset"]
 
@@ -124,12 +124,14 @@ def probes(vocabulary: int, row_tokens: int, seed: int = 0) -> list[tuple[Reads,
     root, star = some(6), []
     left = row_tokens - len(root)
     while left > 0:
-        size = min(left, 15) if left >= 30 else left  # noqa: PLR2004  # the last branch fills the row exactly
+        size = min(left, 15) if left >= 30 else left  # the last branch fills the row exactly
         star.append(root + some(size))
         left -= size
     star.sort()  # as a row packs them, so that the last one is the farthest from the root
-    return [(_reads_all(mixed, random, vocabulary), [1, 2, 3, 5, 8, 10]),
-            (_reads_all(star, random, vocabulary), sorted({0, len(star) // 2, len(star) - 1}))]
+    return [
+        (_reads_all(mixed, random, vocabulary), [1, 2, 3, 5, 8, 10]),
+        (_reads_all(star, random, vocabulary), sorted({0, len(star) // 2, len(star) - 1})),
+    ]
 
 
 def _reads_all(sequences: list[list[int]], random: np.random.Generator, vocabulary: int) -> Reads:

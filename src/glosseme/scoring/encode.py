@@ -70,9 +70,7 @@ class Encoder:
 def _tokens(encoding: Any) -> Tokens:
     offsets = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)
     words = [-1 if w is None else w for w in encoding.word_ids]
-    return Tokens(
-        np.asarray(encoding.ids, np.int32), offsets[:, 0], offsets[:, 1], np.asarray(words, np.int32)
-    )
+    return Tokens(np.asarray(encoding.ids, np.int32), offsets[:, 0], offsets[:, 1], np.asarray(words, np.int32))
 
 
 def frame_of(tokenizer: Any, kind: Kind, bos: BosChoice = "auto") -> Encoder:

@@ -25,6 +25,7 @@ __all__ = ["TorchEngine", "jensen_shannon"]
 
 _ROWS_AT_ONCE = 64  # logsumexp makes a copy of what it sums
 
+
 class TorchEngine:
     """Answers batches with a transformers model."""
 
@@ -118,7 +119,7 @@ def _values(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
     `logit - logsumexp` in fp32: over 262k entries `log_softmax` on a CPU is off by up to 6e-5, this by 1e-6.
     """
     scores = logits.float()
-    norm = torch.cat([part.logsumexp(-1) for part in scores.split(_ROWS_AT_ONCE)])
+    norm = torch.cat([part.logsumexp(-1) for part in torch.split(scores, _ROWS_AT_ONCE)])
     place = torch.from_numpy(batch.place).to(scores.device)
     token = torch.from_numpy(batch.token).to(scores.device)
     values = scores[place, token.clamp(min=0)] - norm[place]

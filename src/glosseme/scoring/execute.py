@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from glosseme.errors import WORK_FAILED, GlossemeError
 from glosseme.scoring.check import REFUSALS, Verdict, answers, choose, largest_gap, subset
-from glosseme.scoring.ways import Engine, Way, layout_of
 from glosseme.scoring.plan import Limits, ReadsOf, Rows, build, halves, plan, tokens_of
 from glosseme.scoring.reads import Lowered, Reads
 from glosseme.scoring.store import Store
+from glosseme.scoring.ways import Engine, Way, layout_of
 
 __all__ = ["Effort", "Progress", "Settings", "execute"]
 
@@ -126,7 +126,7 @@ class _Work:
     def done(self) -> npt.NDArray[np.bool_]:
         """Whether each question is answered, shape (questions,)."""
         open_reads = np.bincount(self._reads.question[~self._answered], minlength=len(self._lowered.keys))
-        return open_reads == 0
+        return np.equal(open_reads, 0)
 
     def recall(self) -> None:
         """Take what the store knows."""
@@ -187,7 +187,7 @@ class _Work:
 
     def _halve(self, engine: Engine, of: ReadsOf, rows: Rows, way: Way) -> None:
         parts = halves(rows, layout_of(way))
-        if len(parts) < 2:  # noqa: PLR2004
+        if len(parts) < 2:
             read = of(s for row in rows for s in row)
             raise GlossemeError(
                 "memory ran out on a single sequence",

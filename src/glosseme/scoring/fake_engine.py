@@ -57,7 +57,5 @@ class FakeEngine:
         here, place = batch.place[named], batch.place[compared]
         other = batch.other_place[compared]
         values[named] = self._fake.logprobs(ids, starts, row[here], column[here], batch.token[named])
-        values[compared] = self._fake.divergences(
-            ids, starts, row[place], column[place], row[other], column[other]
-        )
+        values[compared] = self._fake.divergences(ids, starts, row[place], column[place], row[other], column[other])
         return values

@@ -71,9 +71,7 @@ def lower(
     """
     columns = ["measure", "context", "text"]
     unique = (
-        requests.select("item", *columns)
-        .with_row_index("first")
-        .unique(columns, keep="first", maintain_order=True)
+        requests.select("item", *columns).with_row_index("first").unique(columns, keep="first", maintain_order=True)
     )
     index = unique.select(*columns).with_row_index("question")
     question_of = requests.select(columns).join(index, on=columns, how="left", nulls_equal=True, maintain_order="left")
@@ -130,7 +128,7 @@ def _filled_twice(lowering: _Lowering, context: str | None, text: str) -> _Prepa
     parts = (context or "").split(SLOT)
     fillers = text.split(SLOT)
     marked = [i for i, filler in enumerate(fillers) if filler.startswith("*")]
-    if len(parts) != 3 or len(fillers) != 2 or len(marked) != 1:  # noqa: PLR2004
+    if len(parts) != 3 or len(fillers) != 2 or len(marked) != 1:
         raise GlossemeError(
             f"a divergence needs two slots and two fillers joined by {SLOT!r}, one of them marked with '*'"
         )
@@ -170,7 +168,7 @@ def _covering(tokens: Tokens, text: str, start: int, end: int) -> tuple[int, int
     return a, b, bool(before or after)
 
 
-def _read_continuation(lowering: _Lowering, asked: _Prepared, tokens: Tokens, _: _Around | None) -> _Question:
+def _read_continuation(lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _Around | None) -> _Question:
     encoder = lowering.encoder
     ids, offset = encoder.framed(tokens.ids)
     first, spanning = 0, False
@@ -183,7 +181,7 @@ def _read_continuation(lowering: _Lowering, asked: _Prepared, tokens: Tokens, _:
     return _Question([read] if targets.size else [], len(ids), len(ids), spanning)
 
 
-def _read_pll(lowering: _Lowering, asked: _Prepared, tokens: Tokens, _: _Around | None) -> _Question:
+def _read_pll(lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _Around | None) -> _Question:
     encoder = lowering.encoder
     mask = _mask_id(encoder)
     ids, offset = encoder.framed(tokens.ids)
@@ -207,9 +205,7 @@ def _later_of_word(words: Ids, at: int) -> Ids:
     return (np.flatnonzero(words[at + 1 :] == words[at]) + at + 1).astype(np.int32)
 
 
-def _read_slot(
-    lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _Around | None
-) -> _Question:
+def _read_slot(lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _Around | None) -> _Question:
     mask = _mask_id(lowering.encoder)
     ids, offset = lowering.encoder.framed(tokens.ids)
     a, b, spanning = _covering(tokens, asked.text, *asked.spans[0])
@@ -222,7 +218,7 @@ def _read_slot(
     return _Question([_Read(masked, positions, ids[positions])], len(ids), len(ids), spanning, mismatch)
 
 
-def _read_divergence(lowering: _Lowering, asked: _Prepared, tokens: Tokens, _: _Around | None) -> _Question:
+def _read_divergence(lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _Around | None) -> _Question:
     mask = _mask_id(lowering.encoder)
     ids, offset = lowering.encoder.framed(tokens.ids)
     spans = [_covering(tokens, asked.text, *span) for span in asked.spans]
@@ -329,8 +325,13 @@ class _Builder:
         )
         facts = np.asarray(self._facts, np.int64).reshape(-1, 4)
         return Lowered(
-            reads, question_of_request, self._keys, facts[:, 0], facts[:, 1],
-            facts[:, 2].astype(bool), facts[:, 3].astype(bool),
+            reads,
+            question_of_request,
+            self._keys,
+            facts[:, 0],
+            facts[:, 1],
+            facts[:, 2].astype(bool),
+            facts[:, 3].astype(bool),
         )
 
 

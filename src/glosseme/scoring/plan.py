@@ -19,7 +19,19 @@ from scipy.sparse.csgraph import connected_components
 
 from glosseme.scoring.reads import NO_TOKEN, Reads
 
-__all__ = ["LAYOUTS", "Batch", "Layout", "Limits", "ReadsOf", "Rows", "build", "halves", "plan", "rows_of_trie", "tokens_of"]
+__all__ = [
+    "LAYOUTS",
+    "Batch",
+    "Layout",
+    "Limits",
+    "ReadsOf",
+    "Rows",
+    "build",
+    "halves",
+    "plan",
+    "rows_of_trie",
+    "tokens_of",
+]
 
 Layout = Literal["trie", "padded", "equal"]
 LAYOUTS: tuple[Layout, ...] = ("trie", "padded", "equal")
@@ -132,9 +144,7 @@ def _bundles(reads: Reads) -> Rows:
     pairs = reads.other_sequence != NO_TOKEN
     if not pairs.any():
         return [[i] for i in range(n)]
-    graph = coo_array(
-        (np.ones(int(pairs.sum())), (reads.sequence[pairs], reads.other_sequence[pairs])), shape=(n, n)
-    )
+    graph = coo_array((np.ones(int(pairs.sum())), (reads.sequence[pairs], reads.other_sequence[pairs])), shape=(n, n))
     _, label = connected_components(graph, directed=False)
     order = np.argsort(label, kind="stable")
     return [part.tolist() for part in np.split(order, np.flatnonzero(np.diff(label[order])) + 1)]

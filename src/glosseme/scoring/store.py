@@ -87,9 +87,7 @@ class Store:
         """Take values out again."""
         with self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany(
-                "DELETE FROM value WHERE identity = ? AND key = ?", [(self.identity, k) for k in keys]
-            )
+            self._db.executemany("DELETE FROM value WHERE identity = ? AND key = ?", [(self.identity, k) for k in keys])
 
     def close(self) -> None:
         """Close the file."""

@@ -34,7 +34,7 @@ def _ranks(items: pl.DataFrame, suite: Suite, seed: int) -> pl.DataFrame:
     columns = list(dict.fromkeys([suite.unit, suite.cluster, *suite.balance]))
     units = items.select(columns).unique(suite.unit, keep="first", maintain_order=True)
     random = np.random.default_rng(seed)
-    stratum = list(suite.balance) or [pl.lit(0)]
+    stratum: list[pl.Expr] = [pl.col(name) for name in suite.balance] or [pl.lit(0)]
     return (
         units.with_columns(__draw=pl.Series(random.permutation(units.height)))
         .sort("__draw")

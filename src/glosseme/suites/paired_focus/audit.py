@@ -70,9 +70,7 @@ def _balance(frames: pl.DataFrame) -> list[str]:
 
 def _adjectives(frames: pl.DataFrame) -> list[str]:
     """Return the adjectives that stand at both ends of a scale or on two scales."""
-    ends = pl.concat(
-        [frames.select("scale", end=pl.lit(end), word=pl.col(end)) for end in ("x", "y")]
-    ).unique()
+    ends = pl.concat([frames.select("scale", end=pl.lit(end), word=pl.col(end)) for end in ("x", "y")]).unique()
     twice = ends.group_by("word").len().filter(pl.col("len") > 1)["word"].sort()
     return [f"the adjective {word!r} stands in two places" for word in twice]
 
@@ -96,9 +94,7 @@ def _counts(frames: pl.DataFrame) -> list[str]:
         "frames": frames.height,
         "verb-noun-scale combinations": frames.select("verb", "noun", "scale").n_unique(),
     }
-    short = [
-        f"{found[name]} {name}, at least {least}" for name, least in _LEAST.items() if found[name] < least
-    ]
+    short = [f"{found[name]} {name}, at least {least}" for name, least in _LEAST.items() if found[name] < least]
     there = set(frames["scale"])
     return short + [f"scale {scale!r} is missing" for scale in CORE_SCALES if scale not in there]
 

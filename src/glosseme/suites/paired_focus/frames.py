@@ -83,9 +83,7 @@ def template_id() -> pl.Expr:
 
 
 def _slug(text: pl.Expr) -> pl.Expr:
-    return (
-        text.str.to_lowercase().str.replace_all("'", "", literal=True).str.replace_all(" ", "-", literal=True)
-    )
+    return text.str.to_lowercase().str.replace_all("'", "", literal=True).str.replace_all(" ", "-", literal=True)
 
 
 def first_sentence(order: pl.Expr, connective: pl.Expr) -> pl.Expr:
@@ -109,9 +107,7 @@ def follow_up(mention: pl.Expr, word: pl.Expr) -> pl.Expr:
     first, second = _ordered(mention)
     noun, gerund = pl.col("noun"), pl.col("gerund")
     first, second = with_article(first), with_article(second)
-    return pl.format(
-        "{} {} {} is {} than {} {} {}.", capitalised(gerund), first, noun, word, gerund, second, noun
-    )
+    return pl.format("{} {} {} is {} than {} {} {}.", capitalised(gerund), first, noun, word, gerund, second, noun)
 
 
 def _ordered(order: pl.Expr) -> tuple[pl.Expr, pl.Expr]:

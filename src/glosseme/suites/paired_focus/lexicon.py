@@ -31,10 +31,7 @@ def adjectives() -> pl.DataFrame:
     ('dim', 'brightness', 'high')
     """
     rows = [
-        (word, scale, end)
-        for scale, ends in _raw()["scales"].items()
-        for end in ("low", "high")
-        for word in ends[end]
+        (word, scale, end) for scale, ends in _raw()["scales"].items() for end in ("low", "high") for word in ends[end]
     ]
     return pl.DataFrame(rows, schema=["adjective", "scale", "end"], orient="row")
 

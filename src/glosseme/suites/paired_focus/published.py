@@ -90,12 +90,8 @@ def _table(path: Path) -> pl.DataFrame:
         raise _fail(path, None, "the file has a head and no rows")
     table = pl.DataFrame({"line": range(2, len(lines) + 1), "raw": lines[1:]})
     table = table.with_columns(fields=pl.col("raw").str.split("\t"))
-    _refuse(
-        table, pl.col("fields").list.len() != len(head), path, f"the row does not have {len(head)} columns"
-    )
-    return table.select(
-        "line", *(pl.col("fields").list.get(head.index(name)).alias(name) for name in COLUMNS)
-    )
+    _refuse(table, pl.col("fields").list.len() != len(head), path, f"the row does not have {len(head)} columns")
+    return table.select("line", *(pl.col("fields").list.get(head.index(name)).alias(name) for name in COLUMNS))
 
 
 def _refuse(rows: pl.DataFrame, bad: pl.Expr, path: Path, what: str, todo: str | None = None) -> None:
@@ -136,9 +132,7 @@ def _construction(rows: pl.DataFrame, path: Path) -> str:
     if name not in CONSTRUCTIONS:
         what = f"{name!r} is no paired-focus construction"
         raise _fail(path, treated["line"][0], what, nearest(name, CONSTRUCTIONS))
-    _refuse(
-        treated, pl.col("connective") != name, path, f"the file's construction is {name!r}, this row's not"
-    )
+    _refuse(treated, pl.col("connective") != name, path, f"the file's construction is {name!r}, this row's not")
     return name
 
 
@@ -193,7 +187,5 @@ def _notes(read: pl.DataFrame) -> tuple[str, ...]:
     unknown = [word for word in used if word not in known]
     if unknown:
         listed = ", ".join(repr(word) for word in unknown)
-        notes.append(
-            f"adjectives that the lexicon does not have, perhaps misspelt: {listed} (kept as they are)"
-        )
+        notes.append(f"adjectives that the lexicon does not have, perhaps misspelt: {listed} (kept as they are)")
     return tuple(notes)

@@ -59,9 +59,7 @@ def plan(constructions: tuple[str, ...]) -> pl.DataFrame:
                 for expectation, word in (("expected", entailed), ("unexpected", contradicting)):
                     role = f"{group}-{expectation}"
                     plausibility = cell.rpartition("-")[0]
-                    rows.append(
-                        (construction, plausibility, cell, order, mention, entailed, role, connective, word)
-                    )
+                    rows.append((construction, plausibility, cell, order, mention, entailed, role, connective, word))
     return pl.DataFrame(rows, schema=[*FACTORS[:6], "role", "connective", "word"], orient="row")
 
 
@@ -77,9 +75,7 @@ def _table(data: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
     return table.with_columns(sentence=first_sentence(pl.col("order"), pl.col("connective"))), found.notes
 
 
-def _items(
-    table: pl.DataFrame, notes: tuple[str, ...], measure: str, context: pl.Expr, text: pl.Expr
-) -> Items:
+def _items(table: pl.DataFrame, notes: tuple[str, ...], measure: str, context: pl.Expr, text: pl.Expr) -> Items:
     requests = table.select(
         "item",
         "role",

@@ -50,9 +50,7 @@ def form(name: str, connective: pl.Expr) -> pl.Expr:
         can = modal.replace_strict(MODALS)
         return pl.format("{} {} {} {} {}, {} {} one.", pronoun, can, verb, x, noun, connective, y)
     if name == "pseudocleft":
-        return pl.format(
-            "{} {}, {} {} one, {} {} {}.", capitalised(x), noun, connective, y, inside, modal, verb
-        )
+        return pl.format("{} {}, {} {} one, {} {} {}.", capitalised(x), noun, connective, y, inside, modal, verb)
     before = pl.format("{} {} {} {} {}, {}", pronoun, modal, verb, x, noun, connective)
     if name == "cp-conjunction":
         return pl.format("{} {} {} {} {} one.", before, inside, modal, verb, y)
@@ -86,9 +84,7 @@ def build_syntax(kind: Kind, data: str, options: Options) -> Items:
     )
     texts = texts.unpivot(index=["frame", "connective"], variable_name="form", value_name="text")
     measure = "sentence" if kind == "causal" else "pll"
-    requests = table.join(
-        texts, on=["frame", "connective", "form"], how="left", maintain_order="left"
-    ).select(
+    requests = table.join(texts, on=["frame", "connective", "form"], how="left", maintain_order="left").select(
         pl.format("{}/{}/{}", "frame", "construction", "test").alias("item"),
         "role",
         pl.lit(measure).alias("measure"),
