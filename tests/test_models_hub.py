@@ -11,6 +11,7 @@ import pytest
 import torch
 import transformers
 from huggingface_hub import errors as hub
+from huggingface_hub.utils import are_progress_bars_disabled
 
 from glosseme.errors import GlossemeError
 from glosseme.models import open_model
@@ -170,3 +171,17 @@ def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch: pytest.Monkey
     monkeypatch.setattr("huggingface_hub.snapshot_download", refusing(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
         open_model("lab/small")
+
+
+def test_small_files_come_without_a_bar(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def download(*_: Any, **__: Any) -> str:
+        seen.append(are_progress_bars_disabled())
+        return str(cache / "models--lab--small" / "snapshots" / NEW)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    before = are_progress_bars_disabled()
+    open_model(NAME)
+    assert seen == [True]
+    assert are_progress_bars_disabled() == before

@@ -161,6 +161,16 @@ def test_a_model_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
         _ = open_model(str(folder)).tokenizer
 
 
+def test_a_tokenizer_without_offsets_is_refused(gpt2: Path) -> None:
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (gpt2 / name).unlink()
+    (gpt2 / "vocab.json").write_text(json.dumps({"<unk>": 0, "a</w>": 1}))
+    (gpt2 / "merges.txt").write_text("#version: 0.2\n")
+    transformers.CTRLTokenizer(gpt2 / "vocab.json", gpt2 / "merges.txt").save_pretrained(gpt2)
+    with pytest.raises(GlossemeError, match="the tokenizer has no fast version"):
+        _ = open_model(str(gpt2)).tokenizer
+
+
 def test_an_adapter_is_refused(gpt2: Path) -> None:
     (gpt2 / "adapter_config.json").write_text('{"base_model_name_or_path": "gpt2"}')
     with pytest.raises(GlossemeError, match="adapter"):

@@ -162,7 +162,7 @@ def _summary(items: pl.DataFrame, by: Sequence[str], cluster: str | None, metric
         intervals = proportion(items, metric.column, cluster, by, graded=metric.interval == "graded")
     value = pl.col(metric.column)
     known = value.is_not_null()
-    chance = {"items": pl.col("chance").filter(known).mean(), "half": pl.lit(0.5)}.get(metric.chance)
+    chance = {"items": pl.col("chance").filter(known).mean(), "half": pl.when(known.any()).then(0.5)}.get(metric.chance)
     counts = {
         "dropped": value.null_count().cast(pl.Int64),
         "ties": pl.lit(None, pl.Int64) if chance is None else (pl.col("tie") & known).sum().cast(pl.Int64),

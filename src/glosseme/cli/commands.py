@@ -12,7 +12,6 @@ __all__ = ["app"]
 app = typer.Typer(
     name="glosseme",
     help="Measures what language models know of the form and meaning of words and constructions.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -51,12 +50,15 @@ By = Annotated[
 
 
 @app.callback(invoke_without_command=True)
-def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def _root(
+    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
     if version:
         from importlib.metadata import version as version_of
 
         typer.echo(version_of("glosseme"))
-        raise typer.Exit
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @app.command()
@@ -161,7 +163,7 @@ def table(
 @app.command()
 def doctor() -> None:
     """Say which versions and devices there are, and what is missing."""
-    from glosseme.doctor import render
+    from glosseme.report.doctor import render
 
     typer.echo(render())
 

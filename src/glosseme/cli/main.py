@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 __all__ = ["main"]
 
@@ -12,7 +13,7 @@ DONE, WORK_FAILED, WRONG_REQUEST = 0, 1, 2
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; no traceback reaches the user unless `--debug` is among `argv`."""
-    import click
+    import typer
     from typer.main import get_command
 
     from glosseme.cli.commands import app
@@ -27,17 +28,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             raise
         return _say(str(error), error.exit_code)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return WRONG_REQUEST
-    except click.ClickException as error:
-        return _say(_usage(error), WRONG_REQUEST)
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         return _say("stopped; the same command goes on where it stopped", WORK_FAILED)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output is gone: nothing is left to say, and no noise at exit
         return DONE
     except Exception as error:
+        if hasattr(error, "format_message"):  # click's, which typer brings under a private name
+            return _say(_usage(error), WRONG_REQUEST)
         if debug:
             raise
         what = str(error).strip().splitlines()[0] if str(error).strip() else ""
@@ -45,14 +43,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else DONE
 
 
-def _usage(error: object) -> str:
-    from click import ClickException
-
-    if not isinstance(error, ClickException):
-        return str(error)
+def _usage(error: Any) -> str:
     context = getattr(error, "ctx", None)
     hint = f"; `{context.command_path} --help` lists what there is" if context is not None else ""
-    return error.format_message().rstrip(".") + hint
+    return f"{error.format_message().rstrip('.')}{hint}"
 
 
 def _say(line: str, code: int) -> int:

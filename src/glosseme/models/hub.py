@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -45,15 +45,15 @@ WELL_KNOWN: Final = (
 """Names offered when a name is not found: models that the literature scores."""
 
 
-def fetch_snapshot(reference: Reference, revision: str, patterns: Sequence[str]) -> Path:
+def fetch_snapshot(reference: Reference, revision: str, patterns: Sequence[str], *, bars: bool = False) -> Path:
     """Return the cached folder of one commit with the files that match `patterns`, downloaded if need be.
 
-    The folder's name is the commit. Without a connection the cache answers, for this revision only.
-    Raises `GlossemeError` when neither has it.
+    The folder's name is the commit. Without a connection the cache answers, for this revision only. `bars` shows
+    how far a download is. Raises `GlossemeError` when neither has it.
     """
     from huggingface_hub import snapshot_download
 
-    with _refusals(reference):
+    with _refusals(reference), nullcontext() if bars else _no_bars():
         return Path(snapshot_download(reference.name, revision=revision, allow_patterns=list(patterns)))
 
 
@@ -69,6 +69,24 @@ def fetch_file(reference: Reference, commit: str, name: str) -> Path | None:
             raise
         except EntryNotFoundError:
             return None
+
+
+@contextmanager
+def _no_bars() -> Iterator[None]:
+    from huggingface_hub.utils import (  # type: ignore[attr-defined]
+        are_progress_bars_disabled,
+        disable_progress_bars,
+        enable_progress_bars,
+    )
+
+    if are_progress_bars_disabled():
+        yield
+        return
+    disable_progress_bars()
+    try:
+        yield
+    finally:
+        enable_progress_bars()
 
 
 @contextmanager

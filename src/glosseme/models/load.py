@@ -89,9 +89,10 @@ def load_tokenizer(folder: Path, *, where: str, trust_remote_code: bool = False)
     tokenizer_files(folder, where=where)
     from transformers import AutoTokenizer
 
+    trust = bool(trust_remote_code)  # transformers would ask the user if it were None
     with quiet(), _told(where, "the tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(
-            str(folder), use_fast=True, trust_remote_code=bool(trust_remote_code), local_files_only=True
+            str(folder), use_fast=True, trust_remote_code=trust, local_files_only=not trust
         )
     if not tokenizer.is_fast:
         raise GlossemeError(
@@ -119,6 +120,7 @@ def load_network(
     import torch
     import transformers
 
+    trust = bool(trust_remote_code)
     auto = transformers.AutoModelForMaskedLM if kind == "masked" else transformers.AutoModelForCausalLM
     with quiet(), _told(where, "the model"):
         network, info = auto.from_pretrained(
@@ -127,8 +129,8 @@ def load_network(
             use_safetensors=True,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # so that they are named here
-            trust_remote_code=bool(trust_remote_code),
-            local_files_only=True,
+            trust_remote_code=trust,
+            local_files_only=not trust,
         )
     refuse_random_weights(info, where)
     network.eval().requires_grad_(False)

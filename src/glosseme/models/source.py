@@ -97,7 +97,9 @@ def _download_weights(reference: Reference, files: ModelFiles, commit: str) -> N
     if (files.folder / _WEIGHTS).is_file():
         return
     shards = _shards(index, where)
-    folder = fetch_snapshot(reference, commit, shards)
+    if all((files.folder / s).is_file() for s in shards):
+        return
+    folder = fetch_snapshot(reference, commit, shards, bars=True)
     for shard in shards:  # a snapshot that is answered from the cache may lack some
         if not (folder / shard).is_file() and fetch_file(reference, commit, shard) is None:
             raise GlossemeError(f"the weight file {shard!r} is missing", where=where)

@@ -114,7 +114,7 @@ def _rows(run: Run, outcomes: pl.DataFrame, by: Sequence[str] | None) -> pl.Data
         cluster=suite["cluster"],
         also=suite["also"] if by is None else (),
     )
-    options = ", ".join(f"{k}={v}" for k, v in identity["options"].items())
+    options = ", ".join(f"{k}={v}" for k, v in identity["options"].items() if suite["options"].get(k) != v)
     facts = {
         "model": identity["model"],
         "revision": identity["revision"],

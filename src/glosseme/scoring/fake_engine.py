@@ -17,7 +17,10 @@ Ints = npt.NDArray[np.int64]
 
 
 class FakeModel(Protocol):
-    """What gives a fake's values: sequence s is `ids[starts[s]:starts[s + 1]]`; all other arrays have shape (reads,)."""
+    """What gives a fake's values.
+
+    Sequence s is `ids[starts[s]:starts[s + 1]]`; all other arrays have shape (reads,).
+    """
 
     def logprobs(self, ids: Ints, starts: Ints, sequence: Ints, position: Ints, token: Ints) -> Floats:
         """Return a log-probability for each read, in nats."""

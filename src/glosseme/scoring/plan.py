@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -157,7 +158,7 @@ def rows_of_trie(reads: Reads, cap: int) -> Rows:
     """
     keys = [reads.sequence_ids(i).astype(">i4").tobytes() for i in range(len(reads.lengths))]
     order = sorted(range(len(keys)), key=keys.__getitem__)
-    shared = [0, *(_shared(reads, a, b) for a, b in zip(order, order[1:], strict=False))]
+    shared = [0, *(_shared(reads, a, b) for a, b in pairwise(order))]
     lengths = reads.lengths[order].tolist()
     rows: Rows = []
     start, nodes = 0, 0
@@ -185,7 +186,7 @@ def _shared(reads: Reads, a: int, b: int) -> int:
 
 
 def _row_length(reads: Reads, row: Sequence[int]) -> int:
-    shared = sum(_shared(reads, a, b) for a, b in zip(row, row[1:], strict=False))
+    shared = sum(_shared(reads, a, b) for a, b in pairwise(row))
     return int(reads.lengths[row].sum()) - shared
 
 

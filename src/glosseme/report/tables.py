@@ -1,0 +1,203 @@
+"""Summaries as text, JSON, CSV, Markdown and LaTeX.
+
+A table has one row a group and metric: the columns of `KEYS`, those of `CONDITIONS`, factors (every column that is
+not named here), and `analysis.summarise.SUMMARY_COLUMNS`, in any order; columns that are lacking are left out. Several
+suites may stand in one table: a factor that a suite does not have is null in its rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import polars as pl
+
+from glosseme.analysis.summarise import SUMMARY_COLUMNS
+from glosseme.errors import GlossemeError, nearest
+from glosseme.report.cells import INTERVAL, cells, finite, latex, latex_number, markdown, plain, width
+
+__all__ = [
+    "CONDITIONS",
+    "FORMATS",
+    "KEYS",
+    "as_csv",
+    "as_json",
+    "as_latex",
+    "as_markdown",
+    "as_text",
+    "render",
+]
+
+KEYS: Final = ("model", "revision", "suite", "data")
+"""What a row is about."""
+
+CONDITIONS: Final = ("dtype", "options")
+"""How it was run; in tables for readers only where it is not `_USUAL`."""
+
+_USUAL: Final = {"dtype": "float32", "options": ""}
+_HEADERS: Final = {INTERVAL: "95%", "n_clusters": "clusters"}
+_LEGEND: Final = "[low, high] is a 95% interval that takes the items of one cluster as dependent."
+
+
+def render(table: pl.DataFrame, format_: str, *, notes: Sequence[str] = ()) -> str:
+    """Return the table in one of `FORMATS`; the notes, one a line, follow where the format is text.
+
+    Raises `GlossemeError` for an unknown format.
+    """
+    if format_ not in FORMATS:
+        raise GlossemeError(f"there is no format {format_!r}", todo=nearest(format_, FORMATS))
+    return as_text(table, notes=notes) if format_ == "text" else FORMATS[format_](table)
+
+
+def as_text(table: pl.DataFrame, *, notes: Sequence[str] = ()) -> str:
+    """Return aligned plain text: a block for each model, revision and suite, the notes below.
+
+    >>> rows = {"model": "m", "suite": "s", "metric": "accuracy", "estimate": [0.635], "low": 0.58, "high": 0.69}
+    >>> print(as_text(pl.DataFrame(rows)))
+    m  s
+      metric    estimate         95%
+      accuracy      .635  [.58, .69]
+    <BLANKLINE>
+    [low, high] is a 95% interval that takes the items of one cluster as dependent.
+    """
+    keys = [name for name in KEYS[:3] if name in table.columns]
+    blocks = table.partition_by(keys, maintain_order=True) if keys and table.height else [table]
+    below = [_LEGEND] if "low" in table.columns else []
+    return "\n\n".join([*map(_block, blocks), "\n".join([*below, *map(plain, notes)])]).rstrip()
+
+
+def as_json(table: pl.DataFrame) -> str:
+    r"""Return a strict JSON list of objects, one a row; what is undefined is null.
+
+    >>> as_json(pl.DataFrame({"model": "m", "scale": "size", "metric": "accuracy", "estimate": [float("nan")]}))
+    '[\n  {"model": "m", "metric": "accuracy", "factors": {"scale": "size"}, "estimate": null}\n]'
+    """
+    rows = (json.dumps(o, ensure_ascii=False, allow_nan=False) for o in _objects(table))
+    return "[\n  " + ",\n  ".join(rows) + "\n]" if table.height else "[]"
+
+
+def as_csv(table: pl.DataFrame) -> str:
+    r"""Return comma-separated values in full precision; what is undefined is empty.
+
+    >>> as_csv(pl.DataFrame({"metric": "accuracy", "estimate": [0.635], "scale": "size"}))
+    'scale,metric,estimate\nsize,accuracy,0.635\n'
+    """
+    after = [name for name in (*SUMMARY_COLUMNS, *CONDITIONS) if name in table.columns]
+    before = [name for name in KEYS if name in table.columns]
+    return finite(table).select(*before, *_factors(table), *after).write_csv()
+
+
+def as_markdown(table: pl.DataFrame) -> str:
+    r"""Return a pipe table with rounded numbers.
+
+    >>> print(as_markdown(pl.DataFrame({"verb": "a|b", "metric": "accuracy", "estimate": [0.635]})))
+    | verb | metric | estimate |
+    |---|---|---:|
+    | a\|b | accuracy | .635 |
+    """
+    columns = [name for name in KEYS if name in table.columns] + _shown(table)
+    right = [_is_number(name) for name in columns]
+    body = [[c if r else markdown(c) for c, r in zip(row, right, strict=True)] for row in cells(table, columns)]
+    head = [markdown(_HEADERS.get(name, name)) for name in columns]
+    rule = "|" + "|".join("---:" if r else "---" for r in right) + "|"
+    lines = ["| " + " | ".join(row) + " |" for row in [head, *body]]
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def as_latex(table: pl.DataFrame) -> str:
+    r"""Return a tabular with rounded numbers for the package booktabs.
+
+    >>> print(as_latex(pl.DataFrame({"verb": "a_b", "metric": "delta", "estimate": [-0.5]})))
+    \begin{tabular}{llr}
+    \toprule
+    verb & metric & estimate \\
+    \midrule
+    a\_b & delta & $-$.500 \\
+    \bottomrule
+    \end{tabular}
+    """
+    columns = [name for name in KEYS if name in table.columns] + _shown(table)
+    right = [_is_number(name) for name in columns]
+    escape = [latex_number if r else latex for r in right]
+    body = [[e(c) for e, c in zip(escape, row, strict=True)] for row in cells(table, columns)]
+    head = [latex(_HEADERS.get(name, name)) for name in columns]
+    lines = [" & ".join(row) + r" \\" for row in [head, *body]]
+    begin = r"\begin{tabular}{" + "".join("r" if r else "l" for r in right) + "}"
+    end = [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], *end])
+
+
+FORMATS: Final[dict[str, Callable[[pl.DataFrame], str]]] = {
+    "text": as_text,
+    "json": as_json,
+    "csv": as_csv,
+    "markdown": as_markdown,
+    "latex": as_latex,
+}
+"""The formats of a table and what writes them."""
+
+
+def _factors(table: pl.DataFrame) -> list[str]:
+    known = {*KEYS, *CONDITIONS, *SUMMARY_COLUMNS}
+    return [name for name in table.columns if name not in known]
+
+
+def _objects(table: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    first = ("model", "revision", "suite", "metric")
+    numbers = ("estimate", "low", "high", "n", "ties", "chance")
+    suites = table["suite"] if "suite" in table.columns else pl.Series([None] * table.height)
+    factors = {
+        suite: [f for f in _factors(table) if table.filter(suites.eq_missing(suite))[f].count()]
+        for suite in suites.unique().to_list()
+    }
+    for suite, row in zip(suites, finite(table).to_dicts(), strict=True):
+        of = factors[suite]
+        rest = [name for name in row if name not in (*first, *numbers, *_factors(table))]
+        yield (
+            {name: row[name] for name in first if name in row}
+            | {"factors": {name: row[name] for name in of}}
+            | {name: row[name] for name in (*numbers, *rest) if name in row}
+        )
+
+
+def _shown(table: pl.DataFrame) -> list[str]:
+    """Return the columns that readers need besides the keys, in their order."""
+    factors = [name for name in _factors(table) if table[name].count()]
+    unusual = [c for c in CONDITIONS if c in table.columns and (table[c] != _USUAL[c]).any()]
+    numbers = [name for name in ("n", "ties", "chance") if name in table.columns]
+    dropped = ["dropped"] if "dropped" in table.columns and (table["dropped"] > 0).any() else []
+    clustered = {"n", "n_clusters"} <= set(table.columns) and (table["n"] != table["n_clusters"]).any()
+    interval = [INTERVAL] if {"low", "high"} <= set(table.columns) else []
+    clusters = ["n_clusters"] if clustered else []
+    return [*unusual, *factors, "metric", "estimate", *interval, *numbers, *dropped, *clusters]
+
+
+def _is_number(column: str) -> bool:
+    return column == INTERVAL or (column in SUMMARY_COLUMNS and column != "metric")
+
+
+def _block(table: pl.DataFrame) -> str:
+    if not table.height:
+        return "(no rows)"
+    # What is the same in every row of the block is said once, above it.
+    said = [c for c in ("data", *CONDITIONS) if c in table.columns and table[c].n_unique() == 1]
+    facts = [f"{c} {plain(table[c][0])}" for c in said if table[c][0] not in (None, _USUAL.get(c))]
+    columns = [name for name in _shown(table) if name not in said]
+    if "data" in table.columns and "data" not in said:
+        columns = ["data", *columns]
+    name = "@".join(plain(table[k][0]) for k in ("model", "revision") if k in table.columns and table[k][0])
+    suite = plain(table["suite"][0]) if "suite" in table.columns else ""
+    head = "  ".join(part for part in (name, suite, f"({'; '.join(facts)})" if facts else "") if part)
+    return "\n".join([*([head] if head else []), *_aligned(columns, cells(table, columns))])
+
+
+def _aligned(columns: Sequence[str], body: Sequence[Sequence[str]]) -> Iterator[str]:
+    rows = [[_HEADERS.get(name, name) for name in columns], *body]
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        padded = []
+        for name, cell, wanted in zip(columns, row, widths, strict=True):
+            space = " " * (wanted - width(cell))
+            padded.append(space + cell if _is_number(name) else cell + space)
+        yield ("  " + "  ".join(padded)).rstrip()
