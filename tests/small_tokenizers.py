@@ -157,9 +157,7 @@ def _unigram(special: list[str], normalizer: normalizers.Normalizer) -> Tokenize
     backend.decoder = decoders.Metaspace(prepend_scheme="always")
     return _train(
         backend,
-        trainers.UnigramTrainer(
-            vocab_size=SIZE, special_tokens=special, unk_token="<unk>", show_progress=False
-        ),
+        trainers.UnigramTrainer(vocab_size=SIZE, special_tokens=special, unk_token="<unk>", show_progress=False),
     )
 
 
@@ -201,9 +199,7 @@ def _word_piece(special: list[str], unknown: str) -> Tokenizer:
     backend.normalizer = normalizers.BertNormalizer(lowercase=True)
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     backend.decoder = decoders.WordPiece()
-    return _train(
-        backend, trainers.WordPieceTrainer(vocab_size=SIZE, special_tokens=special, show_progress=False)
-    )
+    return _train(backend, trainers.WordPieceTrainer(vocab_size=SIZE, special_tokens=special, show_progress=False))
 
 
 def roberta() -> PreTrainedTokenizerFast:

@@ -159,7 +159,19 @@ def test_unexpected_errors_have_no_traceback(capsys, monkeypatch):
 def test_kill_9_and_the_same_command_again(tmp_path):
     """A run killed in the middle goes on and ends with the same files, value for value."""
     model = str(saved_bert(tmp_path / "bert"))
-    arguments = [*COMMAND, "run", "-m", model, "-s", "paired-focus/syntax", "--limit", "1500", "--batch-size", "4", "-q"]
+    arguments = [
+        *COMMAND,
+        "run",
+        "-m",
+        model,
+        "-s",
+        "paired-focus/syntax",
+        "--limit",
+        "1500",
+        "--batch-size",
+        "4",
+        "-q",
+    ]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     for name in ("whole", "killed"):
         process = subprocess.Popen([*arguments, "-o", str(tmp_path / name)], env=environment, stdout=subprocess.DEVNULL)

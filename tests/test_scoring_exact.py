@@ -6,6 +6,7 @@ which token each character belongs to, forwards one unpadded sequence at a time,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,13 @@ import torch
 
 from glosseme.measures import SLOT, PllVariant
 from glosseme.scoring.check import choose
+from glosseme.scoring.encode import BosChoice
+from glosseme.scoring.engine import _values as values_of
 from glosseme.scoring.execute import Settings
 from glosseme.scoring.plan import Batch, Limits
-from glosseme.scoring.ways import Floats, Way
+from glosseme.scoring.ways import LADDERS, Floats, Way
 from scored import Row, engine_of, kind_of_name, lowered_of, run, score
+from stub_engine import Stub
 from zoo import CAUSAL, MASKED, network_of, tokenizer_for
 
 CLOSE = 1e-4
@@ -152,6 +156,7 @@ def _divergence(name: str, context: str, text: str) -> float:
 
 
 WAY_OF: dict[str, Way] = dict.fromkeys(CAUSAL, "trie")
+# Their positions are counted in columns of a row (ALiBi, GPT-Neo's windows), or they have a state.
 WAY_OF |= dict.fromkeys(("bloom", "mpt", "falcon-alibi", "gpt-neo", "mamba", *MASKED), "padded")
 
 
@@ -172,3 +177,187 @@ def test_masked_values_are_those_of_each_text_alone(name: str, pll: PllVariant, 
     np.testing.assert_allclose(found.values, expected, rtol=0, atol=CLOSE)
     assert found.effort.way == WAY_OF[name], found.effort.ways_found
     assert found.effort.spot_checks > 0
+
+
+def test_the_variants_of_pseudo_log_likelihood_differ_where_words_are_split(tmp_path: Path) -> None:
+    rows: list[Row] = [("pll", None, "unbelievable umbrellas"), ("pll", None, "the old")]
+    one = score(rows, "bert", tmp_path / "a", pll="within_word_l2r").values
+    other = score(rows, "bert", tmp_path / "b", pll="original").values
+    assert abs(one[0] - other[0]) > 0.01
+    assert one[1] == other[1]
+
+
+def test_values_of_the_zoo_depend_on_their_context() -> None:
+    """Else the comparisons above would see nothing."""
+    for name in CAUSAL:
+        values = [reference(name, row) for row in CAUSAL_ROWS if row[2] == "Nobody answered."]
+        assert abs(values[0] - values[1]) > 0.05, name
+
+
+@pytest.mark.parametrize("bos", ["auto", "always", "never"])
+def test_what_stands_in_front_is_chosen(bos: BosChoice, tmp_path: Path) -> None:
+    text = "The keeper walked"
+    for name, own in (("gpt2", False), ("llama", True)):
+        tokenizer = tokenizer_for(name)
+        ids = tokenizer([text], add_special_tokens=False).encodings[0].ids
+        front = [tokenizer.bos_token_id] if bos == "always" or (bos == "auto" and own) else []
+        values = _logprobs(name, front + ids)
+        expected = sum(float(values[i - 1, t]) for i, t in enumerate(front + ids) if i > 0)
+        found = score([("sentence", None, text)], name, tmp_path / name, bos=bos)
+        assert found.values[0] == pytest.approx(expected, abs=CLOSE)
+        assert found.lowered.n_tokens[0] == len(ids) - (0 if front else 1)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bloom", "gemma3", "mamba", "bert", "modernbert"])
+def test_every_way_that_the_check_allows_is_exact(name: str, tmp_path: Path) -> None:
+    rows = CAUSAL_ROWS if name in CAUSAL else MASKED_ROWS
+    expected = np.array([reference(name, row) for row in rows])
+    for way in LADDERS[kind_of_name(name)]:
+        found = score(rows, name, tmp_path / way, Settings(ways=(way,)))
+        np.testing.assert_allclose(found.values, expected, rtol=0, atol=CLOSE, equal_nan=True)
+        refused = way == "trie" and WAY_OF[name] != "trie"
+        assert found.effort.way == ("plain" if refused else way)
+
+
+def test_the_check_finds_windows_that_count_columns() -> None:
+    """GPT-Neo's do: a packed row must be full before the last branch is too far from its root."""
+    network = network_of("gpt-neo")
+    for window, cap in ((8, 96), (64, 96), (90, 96), (64, 200)):
+        engine = engine_of("gpt-neo")
+        attentions = [block.attn.attention for block in network.transformer.h]  # type: ignore[union-attr]
+        before = [a.bias.clone() for a in attentions]
+        for attention in (a for a in attentions if a.attention_type == "local"):
+            ones = torch.ones(1, 1, *attention.bias.shape[-2:], dtype=torch.bool)
+            attention.bias = ones.tril() & ~ones.tril(-window)
+        try:
+            assert choose(engine, Limits(row_tokens=cap)).way == "padded", (window, cap)
+        finally:
+            for attention, bias in zip(attentions, before, strict=True):
+                attention.bias = bias
+
+
+def add_one_in(way: Way, after: int = 0, below: int = 10**9) -> Callable[[Batch, Way, Floats], Floats]:
+    """Return a fault: one nat too much in `way`, from its batch `after` on, where an id is below `below`."""
+    batches = 0
+
+    def spoil(batch: Batch, now: Way, values: Floats) -> Floats:
+        nonlocal batches
+        batches += now == way
+        return values + 1 if now == way and batches > after and batch.ids.min() < below else values
+
+    return spoil
+
+
+STUB_ROWS: list[Row] = [
+    ("sentence", None, f"{word} walked down to the {place}.") for word in "abcdef" for place in "xyz"
+]
+
+
+def _stub_values(tmp_path: Path) -> Floats:
+    lowered = lowered_of(STUB_ROWS, tokenizer_for("llama"), "causal")
+    return run(lowered, lambda: Stub(), tmp_path / "right", Settings(ways=("plain",))).values
+
+
+def test_a_way_that_is_wrong_is_dropped_by_the_check(tmp_path: Path) -> None:
+    lowered = lowered_of(STUB_ROWS, tokenizer_for("llama"), "causal")
+    stub = Stub(after=add_one_in("trie"))
+    found = run(lowered, lambda: stub, tmp_path / "s")
+    assert found.effort.way == "padded"
+    assert found.effort.ways_found["trie"] == "1.0e+00"
+    np.testing.assert_array_equal(found.values, _stub_values(tmp_path))
+
+
+def test_a_way_that_raises_or_gives_nan_is_dropped_by_the_check() -> None:
+    def refuse(batch: Batch, way: Way) -> None:
+        if way == "trie":
+            raise KeyError("linear_attention")
+
+    def spoil(batch: Batch, way: Way, values: Floats) -> Floats:
+        return values * np.float32("nan") if way == "padded" else values
+
+    verdict = choose(Stub(before=refuse, after=spoil), Limits())
+    assert verdict.way == "equal"
+    assert verdict.found["trie"] == "KeyError: 'linear_attention'"
+    assert verdict.found["padded"] == "inf"
+
+
+@pytest.mark.parametrize("after", [0, 3])
+def test_a_way_right_on_the_probes_and_wrong_on_the_data_is_taken_back(after: int, tmp_path: Path) -> None:
+    """The probes hold no id below 10, the texts begin with one."""
+    lowered = lowered_of(STUB_ROWS, tokenizer_for("llama"), "causal")
+    probes = len(_batches_of_probes())
+    stub = Stub(after=add_one_in("trie", after=probes + after, below=10))
+    limits = Limits(tokens=40, row_tokens=40)
+    path = tmp_path / "s"
+    found = run(lowered, lambda: stub, path, Settings(limits=limits))
+    assert found.effort.way == "padded"
+    assert "spot check differed by 1.0e+00" in found.effort.ways_found["trie"]
+    assert any("'trie' was dropped" in line for line in found.said)
+    np.testing.assert_array_equal(found.values, _stub_values(tmp_path))
+    # What the dropped way had stored is gone: the store alone now gives the right values.
+    again = run(lowered, _never, path)
+    np.testing.assert_array_equal(again.values, found.values)
+
+
+def _batches_of_probes() -> list[Batch]:
+    stub = Stub()
+    assert choose(stub, Limits(tokens=40, row_tokens=40)).way == "trie"
+    return [batch for way, batch in stub.seen if way == "trie"]
+
+
+def test_what_another_run_has_stored_is_not_taken_back(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    first = run(lowered_of(STUB_ROWS[:3], tokenizer_for("llama"), "causal"), Stub, path)
+    lowered = lowered_of(STUB_ROWS, tokenizer_for("llama"), "causal")
+    stub = Stub(after=add_one_in("trie", below=10))
+    found = run(lowered, lambda: stub, path)
+    assert found.effort.way == "padded"
+    assert found.effort.questions_stored == 3
+    np.testing.assert_array_equal(found.values[:3], first.values)
+    np.testing.assert_array_equal(found.values, _stub_values(tmp_path))
+
+
+def test_a_way_that_breaks_in_the_middle_is_left_for_the_next(tmp_path: Path) -> None:
+    def fail(batch: Batch, way: Way) -> None:
+        if way in ("trie", "padded") and batch.ids.min() < 10:
+            raise RuntimeError("shapes differ")
+
+    lowered = lowered_of(STUB_ROWS, tokenizer_for("llama"), "causal")
+    found = run(lowered, lambda: Stub(before=fail), tmp_path / "s")
+    assert found.effort.way == "equal"
+    assert found.effort.ways_found["trie"] == "RuntimeError: shapes differ"
+    np.testing.assert_array_equal(found.values, _stub_values(tmp_path))
+
+
+def test_the_last_way_asked_for_is_followed_by_the_plain_one(tmp_path: Path) -> None:
+    lowered = lowered_of(STUB_ROWS, tokenizer_for("llama"), "causal")
+    stub = Stub(after=add_one_in("trie", below=10))
+    found = run(lowered, lambda: stub, tmp_path / "s", Settings(ways=("trie",)))
+    assert found.effort.way == "plain"
+    np.testing.assert_array_equal(found.values, _stub_values(tmp_path))
+
+
+def test_divergences_are_spot_checked_too(tmp_path: Path) -> None:
+    rows = [row for row in MASKED_ROWS if row[0] == "divergence"]
+    lowered = lowered_of(rows, tokenizer_for("bert"), "masked")
+    stub = Stub("masked", after=add_one_in("padded", below=10))
+    found = run(lowered, lambda: stub, tmp_path / "s")
+    assert found.effort.way == "equal"
+    assert "spot check" in found.effort.ways_found["padded"]
+    expected = np.array([reference("bert", row) for row in rows])
+    np.testing.assert_allclose(score(rows, "bert", tmp_path / "t").values, expected, rtol=0, atol=CLOSE)
+
+
+def test_log_probabilities_over_a_large_vocabulary_are_accurate() -> None:
+    """fp32 `log_softmax` over 262k entries is off by up to 6e-5."""
+    logits = torch.randn(3, 262_144, generator=torch.Generator().manual_seed(0)) * 2
+    batch = Batch(
+        *(np.zeros((1, 3), np.int64), np.array([3]), np.zeros((1, 3), np.int64), None, np.arange(3)),
+        *(np.arange(3), np.arange(3), np.array([5, 6, 7]), np.full(3, -1)),
+    )
+    exact = logits.double().log_softmax(-1)[torch.arange(3), torch.tensor([5, 6, 7])]
+    assert (values_of(logits, batch).double() - exact).abs().max() < 5e-6
+
+
+def _never() -> Stub:
+    raise AssertionError("no engine is needed")

@@ -81,7 +81,7 @@ def proportion(
     deff = (robust * rare + pl.col("dependent") * _WEIGHT) / (rare + _WEIGHT)
     most = pl.when(graded & (spread > _NOTHING)).then(n * binary / spread).otherwise(n)
     size = pl.min_horizontal(n / deff * (pl.col("t_items") / pl.col("t_clusters")) ** 2, most)
-    z2 = stats.norm.ppf(0.5 + LEVEL / 2) ** 2
+    z2 = float(stats.norm.ppf(0.5 + LEVEL / 2)) ** 2
     centre = p + z2 / (2 * size)
     half = (z2 * (binary / size + z2 / (4 * size**2))).sqrt()
     low, high = ((bound / (1 + z2 / size)).clip(0, 1) for bound in (centre - half, centre + half))

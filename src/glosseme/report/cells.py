@@ -22,6 +22,10 @@ _LATEX: Final = {
     "^": r"\textasciicircum{}",
     # A bracket after a line break would be read as its argument.
     "[": "{[}",
+    # These are other characters in the encoding that LaTeX has by default.
+    "|": r"\textbar{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
     **{char: f"\\{char}" for char in "&%$#_{}"},
 }
 

@@ -90,20 +90,22 @@ def answers(engine: Engine, reads: Reads, way: Way, limits: Limits) -> Floats:
 def subset(reads: Reads, sequences: list[int]) -> tuple[Reads, np.ndarray[tuple[int], np.dtype[np.int64]]]:
     """Return the reads of some sequences as reads of their own, and their indices among all reads.
 
-    Reads that compare two sequences are left out.
+    The sequences that they are compared with come along.
     """
+    chosen = np.flatnonzero(np.isin(reads.sequence, sequences))
+    other = reads.other_sequence[chosen]
+    kept = np.union1d(sequences, other[other != NO_TOKEN])
     new = np.full(len(reads.lengths), NO_TOKEN, np.int64)
-    new[sequences] = np.arange(len(sequences))
-    chosen = np.flatnonzero((new[reads.sequence] != NO_TOKEN) & (reads.other_sequence == NO_TOKEN))
-    parts = [reads.sequence_ids(s) for s in sequences]
+    new[kept] = np.arange(len(kept))
+    parts = [reads.sequence_ids(s) for s in kept]
     return Reads(
         ids=np.concatenate(parts),
         starts=np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int64),
         sequence=new[reads.sequence[chosen]],
         position=reads.position[chosen],
         token=reads.token[chosen],
-        other_sequence=np.full(len(chosen), NO_TOKEN, np.int64),
-        other_position=np.full(len(chosen), NO_TOKEN, np.int64),
+        other_sequence=np.where(other == NO_TOKEN, NO_TOKEN, new[other]),
+        other_position=reads.other_position[chosen],
         question=np.arange(len(chosen)),
     ), chosen
 

@@ -21,6 +21,9 @@ __all__ = ["Effort", "Progress", "Settings", "execute"]
 
 Floats = npt.NDArray[np.float64]
 
+_NO_MEMORY = ("memoryerror", "out of memory", "not enough memory", "allocate memory", "alloc_failed")
+"""What Python, CUDA, torch's allocators and cuBLAS say, in lower case."""
+
 _SPOT_CHECKS = (0, 3, 15, 63, 255)
 """Batches of which a few sequences are scored again plainly."""
 
@@ -92,11 +95,13 @@ def execute(
     work.recall()
     if not work.done.all():
         running = engine()
+        work.check_vocabulary(running.vocabulary)
         verdict = choose(running, settings.limits, settings.ways)
         work.note(verdict)
         while not work.run(running, verdict.way):
             ladder = settings.ways or running.ways
-            verdict = choose(running, settings.limits, ladder[ladder.index(verdict.way) + 1 :])
+            below = ladder[ladder.index(verdict.way) + 1 :]
+            verdict = choose(running, settings.limits, below or ("plain",))
             work.note(verdict)
     return work.sums(), work.effort
 
@@ -133,10 +138,28 @@ class _Work:
         known = self._store.get(self._lowered.keys)
         for question, key in enumerate(self._lowered.keys):
             values = known.get(key)
-            if values is not None and len(values) == self._lowered.n_tokens[question]:
+            if values is not None and self._usable(values, int(self._lowered.n_tokens[question])):
                 self._values[self._span(question)] = values
                 self._answered[self._span(question)] = True
                 self.effort.questions_stored += 1
+
+    def _usable(self, values: npt.NDArray[np.float32], n_tokens: int) -> bool:
+        # A value that isn't finite was stored by a run that allowed it, which this one need not do.
+        finite = self._settings.allow_nonfinite or bool(np.isfinite(values).all())
+        return len(values) == n_tokens and finite
+
+    def check_vocabulary(self, size: int) -> None:
+        """Raise `GlossemeError` for a token that the model doesn't know, which would fail deep inside it."""
+        if not len(self._reads.token):
+            return
+        highest = np.maximum.reduceat(self._reads.ids, self._reads.starts[:-1])[self._reads.sequence]
+        unknown = np.flatnonzero(np.maximum(highest, self._reads.token) >= size)
+        if unknown.size:
+            raise GlossemeError(
+                f"the tokenizer gives tokens beyond the model's vocabulary of {size}",
+                where=self._name_of(int(self._reads.question[unknown[0]])),
+                todo="use the tokenizer that belongs to the model",
+            )
 
     def note(self, verdict: Verdict) -> None:
         """Record which way was chosen and why."""
@@ -174,11 +197,13 @@ class _Work:
 
     def _answer(self, engine: Engine, of: ReadsOf, rows: Rows, way: Way) -> None:
         batch = build(self._reads, of, rows, layout_of(way), engine.pad_id)
+        values = None
         try:
             values = engine.answer(batch, way)
         except (RuntimeError, MemoryError) as error:
             if not _out_of_memory(error):
                 raise
+        if values is None:  # past the error, whose frames hold on to the memory of the failed pass
             self._halve(engine, of, rows, way)
             return
         self._keep(batch.read, values)
@@ -214,7 +239,6 @@ class _Work:
         bad = ~np.isfinite(values)
         if not bad.any():
             return
-        self.effort.nonfinite += int(bad.sum())
         if not self._settings.allow_nonfinite:
             raise GlossemeError(
                 f"the model gave {values[bad][0]} as a log-probability",
@@ -225,11 +249,18 @@ class _Work:
 
     def _check(self, engine: Engine, rows: Rows, way: Way) -> None:
         """Score the longest and two random sequences of a batch again, plainly."""
-        sequences = [s for row in rows for s in row]
-        longest = max(sequences, key=lambda s: int(self._reads.lengths[s]))
-        others = self._random.choice(sequences, min(2, len(sequences)), replace=False).tolist()
-        chosen, index = subset(self._reads, sorted({longest, *others}))
-        gap = largest_gap(self._values[index], answers(engine, chosen, "plain", self._settings.limits))
+        read = np.intersect1d([s for row in rows for s in row], self._reads.sequence)
+        longest = read[np.argmax(self._reads.lengths[read])]
+        others = self._random.choice(read, min(2, len(read)), replace=False)
+        chosen, index = subset(self._reads, [longest, *others])
+        try:
+            plain = answers(engine, chosen, "plain", self._settings.limits)
+        except (RuntimeError, MemoryError) as error:
+            if not _out_of_memory(error):
+                raise
+            self._progress.say("a spot check was left out, because memory ran out in it")
+            return
+        gap = largest_gap(self._values[index], plain)
         self.effort.spot_checks += 1
         self.effort.spot_check_max_nats = max(self.effort.spot_check_max_nats, gap)
         if gap > engine.tolerance:
@@ -250,14 +281,15 @@ class _Work:
 
     def sums(self) -> Floats:
         """Return the sum over each question's reads in float64, NaN for a question without reads."""
+        self.effort.nonfinite = int((~np.isfinite(self._values)).sum())
         sums = np.zeros(len(self._lowered.keys))
         np.add.at(sums, self._reads.question, self._values.astype(np.float64))  # float64: no rounding of sums
         return np.where(self._lowered.n_tokens > 0, sums, np.nan)
 
 
 def _out_of_memory(error: BaseException) -> bool:
-    text = str(error).lower()
-    return isinstance(error, MemoryError) or "out of memory" in text or "not enough memory" in text
+    text = f"{type(error).__name__}: {error}".lower()
+    return any(words in text for words in _NO_MEMORY)
 
 
 def _free_memory() -> None:

@@ -87,14 +87,35 @@ def lower(
 def _questions(unique: pl.DataFrame, lowering: _Lowering, where: str) -> Iterator[_Question]:
     rows = unique.select("item", "measure", "context", "text").iter_rows()
     while chunk := list(islice(rows, CHUNK)):
-        prepared = [_PREPARE[measure](lowering, context, text) for _, measure, context, text in chunk]
+        prepared = [_prepare(lowering, where, row) for row in chunk]
         tokens = lowering.encoder.encode([p.text for p in prepared])
         around = _around(lowering.encoder, prepared)
         for (item, measure, _, _), one, encoded in zip(chunk, prepared, tokens, strict=True):
             try:
+                _check_no_mask(lowering.encoder, encoded)
                 yield _READ[measure](lowering, one, encoded, around.get(one.unfilled or ""))
             except GlossemeError as error:
-                raise GlossemeError(error.what, where=f"{where}, item {item!r}", todo=error.todo) from None
+                raise _named(error, where, item) from None
+
+
+def _prepare(lowering: _Lowering, where: str, row: tuple[str, Measure, str | None, str]) -> _Prepared:
+    item, measure, context, text = row
+    try:
+        return _PREPARE[measure](lowering, context, text)
+    except GlossemeError as error:
+        raise _named(error, where, item) from None
+
+
+def _named(error: GlossemeError, where: str, item: str) -> GlossemeError:
+    return GlossemeError(error.what, where=f"{where}, item {item!r}", todo=error.todo)
+
+
+def _check_no_mask(encoder: Encoder, tokens: Tokens) -> None:
+    if encoder.mask_id is not None and (tokens.ids == encoder.mask_id).any():
+        raise GlossemeError(
+            f"the mask token {encoder.tokenizer.mask_token!r} is written in the text",
+            todo=f"write {SLOT!r} where a filler goes, and nothing in other texts",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +139,10 @@ def _whole(lowering: _Lowering, context: str | None, text: str) -> _Prepared:
 
 def _filled(lowering: _Lowering, context: str | None, text: str) -> _Prepared:
     _mask_id(lowering.encoder)
-    left, right = (context or "").split(SLOT)
+    parts = (context or "").split(SLOT)
+    if len(parts) != 2:
+        raise GlossemeError(f"a slot needs one {SLOT!r} in its context, no more, no fewer")
+    left, right = parts
     unfilled = left + lowering.encoder.tokenizer.mask_token + right
     return _Prepared(left + text + right, ((len(left), len(left) + len(text)),), unfilled)
 
@@ -169,12 +193,12 @@ def _covering(tokens: Tokens, text: str, start: int, end: int) -> tuple[int, int
 
 
 def _read_continuation(lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _Around | None) -> _Question:
-    encoder = lowering.encoder
-    ids, offset = encoder.framed(tokens.ids)
-    first, spanning = 0, False
-    if asked.spans[0][0] > 0:
-        first, _, spanning = _covering(tokens, asked.text, *asked.spans[0])
-    targets = _scored(encoder, ids, offset + first, offset + len(tokens.ids))
+    ids, targets, _, spanning = _targets(lowering, asked, tokens)
+    if asked.spans[0][0] > 0 and targets[0] == 0:
+        raise GlossemeError(
+            "the continuation begins within the first token, which has no probability",
+            todo="part context and text by a space, or put a BOS in front with --bos always",
+        )
     targets = targets[targets > 0]
     end = int(targets[-1]) if targets.size else 0
     read = _Read(ids[:end], targets - 1, ids[targets])
@@ -182,13 +206,8 @@ def _read_continuation(lowering: _Lowering, asked: _Prepared, tokens: Tokens, ar
 
 
 def _read_pll(lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _Around | None) -> _Question:
-    encoder = lowering.encoder
-    mask = _mask_id(encoder)
-    ids, offset = encoder.framed(tokens.ids)
-    first, spanning = 0, False
-    if asked.spans[0][0] > 0:
-        first, _, spanning = _covering(tokens, asked.text, *asked.spans[0])
-    targets = _scored(encoder, ids, offset + first, offset + len(tokens.ids))
+    mask = _mask_id(lowering.encoder)
+    ids, targets, offset, spanning = _targets(lowering, asked, tokens)
     reads = []
     for target in targets.tolist():
         masked = ids.copy()
@@ -197,6 +216,18 @@ def _read_pll(lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _Ar
             masked[_later_of_word(tokens.words, target - offset) + offset] = mask
         reads.append(_Read(masked, np.asarray([target], np.int32), ids[target : target + 1]))
     return _Question(reads, len(ids), len(ids) * len(reads), spanning)
+
+
+def _targets(lowering: _Lowering, asked: _Prepared, tokens: Tokens) -> tuple[Ids, Ids, int, bool]:
+    """Return a text's ids in its frame, the positions asked for, where the text begins, and `spanning`."""
+    ids, offset = lowering.encoder.framed(tokens.ids)
+    first, spanning = 0, False
+    if asked.spans[0][0] > 0:
+        first, _, spanning = _covering(tokens, asked.text, *asked.spans[0])
+    targets = _scored(lowering.encoder, ids, offset + first, offset + len(tokens.ids))
+    if not targets.size:
+        raise GlossemeError(f"there is no token to score in {asked.text!r}")
+    return ids, targets, offset, spanning
 
 
 def _later_of_word(words: Ids, at: int) -> Ids:
@@ -209,20 +240,31 @@ def _read_slot(lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _A
     mask = _mask_id(lowering.encoder)
     ids, offset = lowering.encoder.framed(tokens.ids)
     a, b, spanning = _covering(tokens, asked.text, *asked.spans[0])
+    a, mismatch = _round_trip(tokens, asked.text, a, b, around)
     masked = ids.copy()
     masked[offset + a : offset + b] = mask
     positions = np.arange(offset + a, offset + b, dtype=np.int32)
-    mismatch = around is None or not (
-        np.array_equal(around[0], tokens.ids[:a]) and np.array_equal(around[1], tokens.ids[b:])
-    )
     return _Question([_Read(masked, positions, ids[positions])], len(ids), len(ids), spanning, mismatch)
+
+
+def _round_trip(tokens: Tokens, text: str, a: int, b: int, around: _Around | None) -> tuple[int, bool]:
+    """Return where a filler's tokens begin, and whether the tokens around it differ from those around a mask token.
+
+    A space that the mask token swallows is the filler's, even where it is a token of its own (before an emoji).
+    """
+    if around is None or not np.array_equal(around[1], tokens.ids[b:]):
+        return a, True
+    if np.array_equal(around[0], tokens.ids[:a]):
+        return a, False
+    space = a > 0 and not text[tokens.starts[a - 1] : tokens.ends[a - 1]].strip()
+    return (a - 1, False) if space and np.array_equal(around[0], tokens.ids[: a - 1]) else (a, True)
 
 
 def _read_divergence(lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _Around | None) -> _Question:
     mask = _mask_id(lowering.encoder)
     ids, offset = lowering.encoder.framed(tokens.ids)
     spans = [_covering(tokens, asked.text, *span) for span in asked.spans]
-    a, b, spanning = spans[asked.read_span]
+    a, b, _ = spans[asked.read_span]
     alone = ids.copy()
     alone[offset + a : offset + b] = mask
     both = alone.copy()
@@ -230,7 +272,7 @@ def _read_divergence(lowering: _Lowering, asked: _Prepared, tokens: Tokens, arou
         both[offset + start : offset + end] = mask
     positions = np.arange(offset + a, offset + b, dtype=np.int32)
     read = _Read(alone, positions, np.full(b - a, NO_TOKEN, np.int32), both)
-    return _Question([read], len(ids), 2 * len(ids), spanning)
+    return _Question([read], len(ids), 2 * len(ids), any(spanning for _, _, spanning in spans))
 
 
 def _scored(encoder: Encoder, ids: Ids, start: int, end: int) -> Ids:
