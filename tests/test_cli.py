@@ -38,7 +38,7 @@ def fails(capsys, *arguments: str) -> str:
         (["run", "-m", "no/such/model.gguf", "-s", "paired-focus"], "no such GGUF file"),
         (["run", "-m", "fake:constant", "-s", "paired-focus/affinity"], "masked"),
         (["run", "-m", "fake:constant"], "--suite"),
-        (["run", "-m", "fake:constant", "-s", "paired-focus", "--limit", "many"], "many"),
+        (["run", "-m", "fake:constant", "-s", "paired-focus", "--limit", "many"], "'--limit'"),
         (["run", "-m", "fake:constant", "-s", "paired-focus", "--option", "control"], "NAME=VALUE"),
         (["show", "paired-focus", "--kind", "autoregressive"], "no kind of model"),
         (["show", "paired-focsu"], "paired-focus"),

@@ -43,17 +43,28 @@ def table(*rows: dict[str, object]) -> pl.DataFrame:
 def test_text_prints_proportions_without_a_leading_zero():
     lines = as_text(table({})).splitlines()
     assert lines[0] == "EleutherAI/pythia-14m@main  paired-focus/semantics  (data core)"
-    assert lines[1].split() == ["construction", "metric", "estimate", "95%", "n", "ties", "chance", "clusters"]
-    assert re.sub(" {2,}", "|", lines[2].strip()) == "let alone|accuracy|.635|[.58, .69]|3546|2|.500|198"
+    assert lines[1].split() == ["construction", "accuracy", "95%", "n", "ties", "chance", "clusters"]
+    assert re.sub(" {2,}", "|", lines[2].strip()) == "let alone|.635|[.58, .69]|3546|2|.500|198"
+
+
+def test_text_has_a_row_a_group_with_further_metrics_as_columns():
+    rows = table({}, {"metric": "delta_treated", "estimate": 1.5}, {"construction": "much less", "estimate": 0.25})
+    lines = as_text(rows).splitlines()[1:4]
+    assert lines[0].split()[-1] == "delta_treated"
+    assert [line.split()[-1] for line in lines[1:]] == ["1.500", "-"]
+    assert as_markdown(rows).count("let alone") == as_latex(rows).count("let alone") == 1
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "latex"])
+def test_two_runs_of_the_same_are_two_rows(format_):
+    assert render(table({}, {"estimate": 0.25}), format_).count("let alone") == 2
 
 
 def test_text_aligns_numbers_at_their_end():
-    rows = table(
-        {}, {"construction": "not to mention", "estimate": 1.0, "n": 7}, {"metric": "delta", "estimate": -12.5}
-    )
-    lines = as_text(rows).splitlines()[1:5]
+    rows = table({}, {"construction": "not to mention", "estimate": 1.0, "n": 7}, {"metric": "mean", "estimate": -12.5})
+    lines = as_text(rows).splitlines()[1:4]
     ends = [m.end() for line in lines[1:] for m in [re.search(r"-?\d*\.\d{3}", line)] if m]
-    assert set(ends) == {lines[0].index("estimate") + len("estimate")}
+    assert set(ends) == {lines[0].index("accuracy") + len("accuracy")}
     assert len({len(line) for line in lines}) == 1
 
 
@@ -108,9 +119,9 @@ def test_notes_stand_below_the_text():
 def test_json_is_strict_and_has_what_matters_first():
     shown = as_json(table({}, UNDEFINED, {"estimate": float("nan"), "low": float("-inf")}))
     rows = json.loads(shown, parse_constant=pytest.fail)
-    first = ["model", "revision", "suite", "metric", "factors", "estimate", "low", "high", "n", "ties", "chance"]
+    first = ["model", "revision", "suite", "metric", "construction", "estimate", "low", "high", "n", "ties", "chance"]
     assert list(rows[0])[:11] == first
-    assert rows[0]["factors"] == {"construction": "let alone"}
+    assert rows[0]["construction"] == "let alone"
     assert rows[0]["estimate"] == 0.635
     assert isinstance(rows[0]["n"], int)
     assert [rows[1][k] for k in ("estimate", "low", "ties", "chance")] == [None] * 4
@@ -121,7 +132,7 @@ def test_json_is_strict_and_has_what_matters_first():
 def test_json_gives_each_suite_its_own_factors():
     other = pl.DataFrame([ROW | {"suite": "blimp", "field": None}, ROW | {"suite": "blimp", "field": "syntax"}])
     both = pl.concat([table({}), other.drop("construction")], how="diagonal")
-    factors = [row["factors"] for row in json.loads(as_json(both))]
+    factors = [{k: row[k] for k in row if k in {"construction", "field"}} for row in json.loads(as_json(both))]
     assert factors == [{"construction": "let alone"}, {"field": None}, {"field": "syntax"}]
 
 
@@ -139,14 +150,16 @@ def test_markdown_has_as_many_cells_in_every_row():
     cells = [re.split(r"(?<!\\)\|", line) for line in shown.splitlines()]
     assert len({len(row) for row in cells}) == 1
     assert r"a\|b \*c\*" in shown
-    assert "delta_treated" in as_markdown(table({"metric": "delta_treated"}))
+    assert "delta_treated" in as_markdown(
+        table({"metric": "delta_treated"})
+    )  # an underscore inside a word is no markup
 
 
 def test_latex_escapes_what_it_would_take_for_commands():
     shown = as_latex(table({"construction": r"a&b%c$d#e_f{g}h~i^j\k"}))
     wanted = r"a\&b\%c\$d\#e\_f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k"
     assert wanted in shown
-    assert shown.splitlines()[:2] == [r"\begin{tabular}{llllllrrrrrr}", r"\toprule"]
+    assert shown.splitlines()[:2] == [r"\begin{tabular}{lllllrrrrrr}", r"\toprule"]
     assert shown.splitlines()[-2:] == [r"\bottomrule", r"\end{tabular}"]
     assert "$-$.250" in as_latex(table({"estimate": -0.25}))
 
@@ -165,7 +178,7 @@ def test_any_name_stays_one_cell(name, format_):
     shown = render(table({"construction": name}, {}), format_)
     plain = render(table({"construction": "x"}, {}), format_)
     if format_ == "json":
-        assert json.loads(shown)[0]["factors"]["construction"] == name
+        assert json.loads(shown)[0]["construction"] == name
     elif format_ == "csv":
         rows = list(csv.reader(io.StringIO(shown, newline="")))
         assert [row[4] for row in rows] == ["construction", name, "let alone"]
@@ -185,4 +198,4 @@ def test_an_unknown_format_is_answered_with_the_nearest():
 
 def test_wide_characters_take_two_columns():
     lines = as_text(table({"construction": "更不用说"}, {})).splitlines()[1:4]
-    assert lines[1].index("accuracy") + 4 == lines[2].index("accuracy")
+    assert lines[1].index(".635") + 4 == lines[2].index(".635")

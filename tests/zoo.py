@@ -37,7 +37,7 @@ _BERT = {
 _LLAMA = _BERT | {"num_key_value_heads": 2}
 _MIXED = ["sliding_attention", "sliding_attention", "full_attention"]
 _GEMMA = _LLAMA | {"head_dim": 8, "query_pre_attn_scalar": 8, "sliding_window": WINDOW}
-_MODERN = {k: v for k, v in _BERT.items()} | {"global_attn_every_n_layers": 3}
+_MODERN = _BERT | {"global_attn_every_n_layers": 3}
 _DEBERTA = _BERT | {
     "relative_attention": True,
     "position_buckets": 8,

@@ -17,6 +17,9 @@ from glosseme.suites import group_of
 __all__ = ["summary_of_runs", "table_of_runs"]
 
 
+_USUAL = {"bos": "auto", "limit": None, "seed": None}
+
+
 @dataclass(frozen=True, slots=True)
 class _Chosen:
     """The runs of a folder that a table is of."""
@@ -114,14 +117,15 @@ def _rows(run: Run, outcomes: pl.DataFrame, by: Sequence[str] | None) -> pl.Data
         cluster=suite["cluster"],
         also=suite["also"] if by is None else (),
     )
-    options = ", ".join(f"{k}={v}" for k, v in identity["options"].items() if suite["options"].get(k) != v)
+    unusual = {k: v for k, v in identity["options"].items() if suite["options"].get(k) != v}
+    unusual |= {k: identity[k] for k, usual in _USUAL.items() if identity[k] != usual}
     facts = {
         "model": identity["model"],
         "revision": identity["revision"],
         "suite": identity["suite"],
         "data": identity["data"],
         "dtype": identity["dtype"],
-        "options": options,
+        "options": ", ".join(f"{k}={v}" for k, v in unusual.items()),
     }
     return table.select(*(pl.lit(value, pl.String).alias(name) for name, value in facts.items()), pl.all())
 

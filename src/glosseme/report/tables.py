@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from glosseme.analysis.summarise import SUMMARY_COLUMNS
+from glosseme.analysis.summarise import METRICS, SUMMARY_COLUMNS
 from glosseme.errors import GlossemeError, nearest
 from glosseme.report.cells import INTERVAL, cells, finite, latex, latex_number, markdown, plain, width
 
@@ -35,6 +35,7 @@ KEYS: Final = ("model", "revision", "suite", "data")
 CONDITIONS: Final = ("dtype", "options")
 """How it was run; in tables for readers only where it is not `_USUAL`."""
 
+_METRICS: Final = frozenset(metric for metrics in METRICS.values() for metric in metrics)
 _USUAL: Final = {"dtype": "float32", "options": ""}
 _HEADERS: Final = {INTERVAL: "95%", "n_clusters": "clusters"}
 _INTERVAL_NOTE: Final = "[low, high] is a 95% interval that takes the items of one cluster as dependent."
@@ -57,13 +58,14 @@ def as_text(table: pl.DataFrame, *, notes: Sequence[str] = ()) -> str:
     >>> rows = {"model": "m", "suite": "s", "metric": "accuracy", "estimate": [0.635], "low": 0.58, "high": 0.69}
     >>> print(as_text(pl.DataFrame(rows)))
     m  s
-      metric    estimate         95%
-      accuracy      .635  [.58, .69]
+      accuracy         95%
+          .635  [.58, .69]
     <BLANKLINE>
     [low, high] is a 95% interval that takes the items of one cluster as dependent.
     """
     keys = [name for name in KEYS[:3] if name in table.columns]
     blocks = table.partition_by(keys, maintain_order=True) if keys and table.height else [table]
+    blocks = [_for_readers(block) for block in blocks]
     below = [_INTERVAL_NOTE] if "low" in table.columns else []
     in_nats = not table["metric"].is_in(["accuracy", "rank_score"]).all()
     below += [_UNIT_NOTE] if in_nats else []
@@ -74,7 +76,7 @@ def as_json(table: pl.DataFrame) -> str:
     r"""Return a strict JSON list of objects, one a row; what is undefined is null.
 
     >>> as_json(pl.DataFrame({"model": "m", "scale": "size", "metric": "accuracy", "estimate": [float("nan")]}))
-    '[\n  {"model": "m", "metric": "accuracy", "factors": {"scale": "size"}, "estimate": null}\n]'
+    '[\n  {"model": "m", "metric": "accuracy", "scale": "size", "estimate": null}\n]'
     """
     rows = (json.dumps(o, ensure_ascii=False, allow_nan=False) for o in _objects(table))
     return "[\n  " + ",\n  ".join(rows) + "\n]" if table.height else "[]"
@@ -95,10 +97,11 @@ def as_markdown(table: pl.DataFrame) -> str:
     r"""Return a pipe table with rounded numbers.
 
     >>> print(as_markdown(pl.DataFrame({"verb": "a|b", "metric": "accuracy", "estimate": [0.635]})))
-    | verb | metric | estimate |
-    |---|---|---:|
-    | a\|b | accuracy | .635 |
+    | verb | accuracy |
+    |---|---:|
+    | a\|b | .635 |
     """
+    table = _for_readers(table)
     columns = [name for name in KEYS if name in table.columns] + _shown(table)
     right = [_is_number(name) for name in columns]
     body = [[c if r else markdown(c) for c, r in zip(row, right, strict=True)] for row in cells(table, columns)]
@@ -112,14 +115,15 @@ def as_latex(table: pl.DataFrame) -> str:
     r"""Return a tabular with rounded numbers for the package booktabs.
 
     >>> print(as_latex(pl.DataFrame({"verb": "a_b", "metric": "delta", "estimate": [-0.5]})))
-    \begin{tabular}{llr}
+    \begin{tabular}{lr}
     \toprule
-    verb & metric & estimate \\
+    verb & delta \\
     \midrule
-    a\_b & delta & $-$.500 \\
+    a\_b & $-$.500 \\
     \bottomrule
     \end{tabular}
     """
+    table = _for_readers(table)
     columns = [name for name in KEYS if name in table.columns] + _shown(table)
     right = [_is_number(name) for name in columns]
     escape = [latex_number if r else latex for r in right]
@@ -142,7 +146,7 @@ FORMATS: Final[dict[str, Callable[[pl.DataFrame], str]]] = {
 
 
 def _factors(table: pl.DataFrame) -> list[str]:
-    known = {*KEYS, *CONDITIONS, *SUMMARY_COLUMNS}
+    known = {*KEYS, *CONDITIONS, *SUMMARY_COLUMNS, *_METRICS}
     return [name for name in table.columns if name not in known]
 
 
@@ -155,13 +159,28 @@ def _objects(table: pl.DataFrame) -> Iterator[dict[str, Any]]:
         for suite in suites.unique().to_list()
     }
     for suite, row in zip(suites, finite(table).to_dicts(), strict=True):
-        of = factors[suite]
         rest = [name for name in row if name not in (*first, *numbers, *_factors(table))]
-        yield (
-            {name: row[name] for name in first if name in row}
-            | {"factors": {name: row[name] for name in of}}
-            | {name: row[name] for name in (*numbers, *rest) if name in row}
-        )
+        yield {name: row[name] for name in (*first, *factors[suite], *numbers, *rest) if name in row}
+
+
+def _for_readers(table: pl.DataFrame) -> pl.DataFrame:
+    """Return one row a group: its first metric with interval and counts, the estimates of the others as columns."""
+    if "metric" not in table.columns or not table.height:
+        return table
+    keys = [name for name in table.columns if name not in {*SUMMARY_COLUMNS, *_METRICS}]
+    # Two runs of the same are two rows, not one.
+    numbered = table.with_columns(__copy=pl.int_range(pl.len()).over(*keys, "metric"))
+    grouped = numbered.with_columns(__group=pl.struct(*keys, "__copy").rank("dense")).with_row_index("__row")
+    first = grouped.unique("__group", keep="first", maintain_order=True)
+    others = grouped.join(first.select("__row"), on="__row", how="anti", maintain_order="left")
+    if others.height:
+        wide = others.pivot("metric", index="__group", values="estimate", aggregate_function="first")
+        first = first.join(wide, on="__group", how="left", maintain_order="left")
+    named = first.drop("__group", "__row", "__copy")
+    metric = named["metric"][0]
+    if named["metric"].n_unique() > 1 or metric in named.columns or "estimate" not in named.columns:
+        return named
+    return named.drop("metric").rename({"estimate": metric})
 
 
 def _shown(table: pl.DataFrame) -> list[str]:
@@ -173,11 +192,22 @@ def _shown(table: pl.DataFrame) -> list[str]:
     clustered = {"n", "n_clusters"} <= set(table.columns) and (table["n"] != table["n_clusters"]).any()
     interval = [INTERVAL] if {"low", "high"} <= set(table.columns) else []
     clusters = ["n_clusters"] if clustered else []
-    return [*unusual, *factors, "metric", "estimate", *interval, *numbers, *dropped, *clusters]
+    estimates = [name for name in table.columns if name in _METRICS or name in {"metric", "estimate"}]
+    main, others = _main_and_others(estimates)
+    return [*unusual, *factors, *main, *interval, *numbers, *dropped, *clusters, *others]
+
+
+def _main_and_others(estimates: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the columns of the first metric, which has an interval, and those of the others."""
+    if "estimate" in estimates:
+        main = [name for name in ("metric", "estimate") if name in estimates]
+    else:
+        main = list(estimates[:1])
+    return main, [name for name in estimates if name not in main]
 
 
 def _is_number(column: str) -> bool:
-    return column == INTERVAL or (column in SUMMARY_COLUMNS and column != "metric")
+    return column in {INTERVAL, *_METRICS} or (column in SUMMARY_COLUMNS and column != "metric")
 
 
 def _block(table: pl.DataFrame) -> str:
