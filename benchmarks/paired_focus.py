@@ -3,7 +3,8 @@
     python benchmarks/paired_focus.py --items 480 --rounds 3
 
 minicons scores each construction with its controls on its own, as the paper's authors did (batches of 64). Times leave
-out loading; glosseme's include tokenising, planning and writing. Prints medians and writes benchmarks/results/latest.json.
+out loading; glosseme's include tokenising, planning and writing. Prints medians and writes
+benchmarks/results/latest.json.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ import numpy as np
 import polars as pl
 
 from glosseme.models import open_model
+from glosseme.progress import QuietProgress
 from glosseme.scoring.check import choose
 from glosseme.scoring.encode import frame_of
 from glosseme.scoring.engine import TorchEngine
 from glosseme.scoring.execute import Effort, Settings, execute
 from glosseme.scoring.lower import lower
 from glosseme.scoring.store import Store
-from glosseme.progress import QuietProgress
 from glosseme.suites import find_suites
 from glosseme.suites.sample import sample
 
@@ -72,7 +73,7 @@ def main() -> None:
     suite = find_suites("paired-focus/semantics")[0]
     requests = sample(suite.build("causal", "core", {}).requests, suite, arguments.items)
     scorer = IncrementalLMScorer(network, device="cpu", tokenizer=model.tokenizer)
-    print("way:", choose(engine, Settings().limits).way, "| items:", arguments.items)
+    print("way:", choose(engine, engine.limits).way, "| items:", arguments.items)
     mine, peer = [], []
     for number in range(arguments.rounds):
         values, seconds, effort = ours(requests, model, engine)

@@ -32,6 +32,8 @@ class Heard:
     """A progress that keeps what it is told."""
 
     said: list[str] = field(default_factory=list)
+    total_tokens: int = 0
+    total_questions: int = 0
     tokens: int = 0
     questions: int = 0
 
@@ -39,6 +41,7 @@ class Heard:
         self.said += notes
 
     def begin(self, total_tokens: int, total_questions: int) -> None:
+        self.total_tokens, self.total_questions = total_tokens, total_questions
         self.tokens = self.questions = 0
 
     def advance(self, tokens: int, questions: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from glosseme.measures import Kind
-from glosseme.scoring.plan import Batch
+from glosseme.scoring.plan import Batch, Limits
 from glosseme.scoring.reads import NO_TOKEN
 from glosseme.scoring.ways import LADDERS, Floats, Way
 
@@ -36,6 +36,7 @@ class Stub:
     after: Callable[[Batch, Way, Floats], Floats] = _unchanged
     """Changes what is answered."""
     exact: bool = False
+    limits: Limits = field(default_factory=Limits)
     pad_id: int = 500
     tolerance: float = 2e-4
     seen: list[tuple[Way, Batch]] = field(default_factory=list)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from polars.testing import assert_frame_equal
-from small_models import saved_bert
 
 from glosseme.cli import main
 from glosseme.runs.folder import find_runs
+from small_models import saved_bert
 
 COMMAND = [sys.executable, "-m", "glosseme"]
 

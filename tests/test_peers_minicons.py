@@ -13,7 +13,7 @@ import torch
 
 from glosseme.measures import SLOT, PllVariant
 from glosseme.scoring.encode import BosChoice
-from scored import Row, lowered_of, score
+from scored import Row, engine_of, lowered_of, run, score
 from zoo import network_of, tokenizer_for
 
 pytest.importorskip("minicons")
@@ -23,12 +23,12 @@ CLOSE = 1e-4
 CAUSAL = ("gpt2", "llama", "gemma3", "opt")
 MASKED = ("bert", "roberta", "modernbert", "xlm-roberta")
 
-CONTEXTS = ["The old keeper walked down to the harbour.", "Then the rain began again, softly at first."]
+CONTEXTS = ["The old keeper walked down to the harbour,", "Then the rain began again, softly at first,"]
 TEXTS = [
-    "He liked what he saw.",
-    "Nobody believed the unhappy bicyclist's umbrella.",
-    "They counted the boats, let alone the storms, in September.",
-    "We think that the café was empty!",
+    "and he liked what he saw.",
+    "but the unhappy bicyclist's umbrella was believed.",
+    "they counted the boats, let alone the storms, in September.",
+    "the café was empty!",
 ]
 
 
@@ -123,7 +123,7 @@ def test_slots_of_several_tokens_differ(tmp_path: Path) -> None:
 
     So ours can't be high merely because the first half of a word gives the second half away.
     """
-    frame, word = f"The old keeper counted the {SLOT}.", "umbrella"
+    frame, word = f"The old keeper counted the {SLOT}.", "unbelievable"
     theirs = masked_peer("bert").cloze([(frame.replace(SLOT, word), word)])[0]
     found = score([("slot", frame, word)], "bert", tmp_path / "s")
     assert found.lowered.n_tokens[0] > 1
@@ -135,21 +135,22 @@ def test_slots_of_several_tokens_differ(tmp_path: Path) -> None:
 def test_a_token_across_the_join_differs(tmp_path: Path) -> None:
     """minicons counts the tokens of the context alone, and skips as many of the joined text.
 
-    Where a token spans the join, the joined text has fewer, and part of the continuation is skipped with them (all of
-    it in the worst case: then its tensors have no elements). Ours counts the token with the continuation and says so.
+    Where the joined text has fewer, part of the continuation is skipped with them: here `keeper` is one token and
+    `kee` two. Ours counts the token that covers characters of both sides with the continuation, and says so.
     """
-    context, text = "The old kee", "per walked"
-    peer = causal_peer("gpt2")
-    theirs = peer.conditional_score([context], [text], separator="", reduction=total)[0]
-    lowered = lowered_of([("conditional", context, text)], tokenizer_for("gpt2"), "causal", join="")
+    peer, ids = causal_peer("gpt2"), tokenizer_for("gpt2")
+    assert (len(ids("The kee").input_ids), len(ids("The keeper").input_ids)) == (3, 2)
+    theirs = peer.conditional_score(["The kee"], ["per and the cat"], separator="", reduction=total)[0]
+    assert theirs == pytest.approx(_conditional(peer, "The keeper and", " the cat"), abs=CLOSE)
+    rows: list[Row] = [("conditional", "The kee", "per and the cat")]
+    lowered = lowered_of(rows, ids, "causal", join="")
     assert lowered.spanning.tolist() == [True]
-    alone = len(tokenizer_for("gpt2")(context).input_ids)
-    joint = len(tokenizer_for("gpt2")(context + text).input_ids)
-    assert lowered.n_tokens[0] == 2  # " keeper", " walked": the first covers characters of both sides
-    assert joint - alone < 2
-    assert peer.conditional_score(["The kee"], ["per"], separator="", reduction=len)[0] == 0
-    walked = peer.conditional_score(["The old keeper"], [" walked"], separator="", reduction=total)[0]
-    assert theirs == pytest.approx(walked if joint - alone == 1 else 0.0, abs=CLOSE)
+    found = run(lowered, lambda: engine_of("gpt2"), tmp_path / "s").values[0]
+    assert found == pytest.approx(_conditional(peer, "The", " keeper and the cat"), abs=CLOSE)
+
+
+def _conditional(peer: Any, context: str, text: str) -> float:
+    return float(peer.conditional_score([context], [text], separator="", reduction=total)[0])
 
 
 def test_a_space_that_is_a_token_of_its_own_differs(tmp_path: Path) -> None:

@@ -73,7 +73,8 @@ def largest_gap(a: Floats, b: Floats) -> float:
     >>> largest_gap(np.float32([1, -np.inf]), np.float32([1.5, -np.inf]))
     0.5
     """
-    gap = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+    with np.errstate(invalid="ignore"):
+        gap = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
     return float(np.where(np.isfinite(gap), gap, np.inf).max(initial=0.0))
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 
 from glosseme.measures import Kind
-from glosseme.scoring.plan import Batch
+from glosseme.scoring.plan import Batch, Limits
 from glosseme.scoring.reads import NO_TOKEN
 from glosseme.scoring.trie_mask import ancestors, trie_masks
 from glosseme.scoring.ways import LADDERS, Floats, Way, WayUnusableError
@@ -38,6 +38,8 @@ class TorchEngine:
         low = next(network.parameters()).dtype in (torch.bfloat16, torch.float16)
         # In fp32 two exact ways differ by less than 1e-4, two wrong ones by more than .1; bfloat16 rounds by .2.
         self.tolerance = 0.3 if low else 2e-4
+        on_gpu = next(network.parameters()).device.type == "cuda"
+        self.limits = Limits(tokens=1 << 14, logits=1 << 29) if on_gpu else Limits()
         self._network = network
         self._kind = kind
         self._device = next(network.parameters()).device

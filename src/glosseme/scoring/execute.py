@@ -48,7 +48,8 @@ class Progress(Protocol):
 class Settings:
     """How the work is done; no value depends on it."""
 
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits | None = None
+    """How much one forward pass may hold; what suits the engine when None."""
     ways: tuple[Way, ...] | None = None
     """The ways to try instead of the engine's own ladder."""
     allow_nonfinite: bool = False
@@ -96,12 +97,13 @@ def execute(
     if not work.done.all():
         running = engine()
         work.check_vocabulary(running.vocabulary)
-        verdict = choose(running, settings.limits, settings.ways)
+        limits = work.use(running)
+        verdict = choose(running, limits, settings.ways)
         work.note(verdict)
         while not work.run(running, verdict.way):
             ladder = settings.ways or running.ways
             below = ladder[ladder.index(verdict.way) + 1 :]
-            verdict = choose(running, settings.limits, below or ("plain",))
+            verdict = choose(running, limits, below or ("plain",))
             work.note(verdict)
     return work.sums(), work.effort
 
@@ -122,6 +124,7 @@ class _Work:
         self._reads: Reads = lowered.reads
         self._first = np.searchsorted(self._reads.question, np.arange(len(lowered.keys) + 1))
         self._values = np.full(len(self._reads.question), np.nan, np.float32)
+        self._limits = settings.limits or Limits()
         self._answered = np.zeros(len(self._reads.question), bool)
         self._written: list[int] = []
         self._random = np.random.default_rng(settings.seed)
@@ -161,6 +164,11 @@ class _Work:
                 todo="use the tokenizer that belongs to the model",
             )
 
+    def use(self, engine: Engine) -> Limits:
+        """Return the limits of the batches that this engine is given."""
+        self._limits = self._settings.limits or engine.limits
+        return self._limits
+
     def note(self, verdict: Verdict) -> None:
         """Record which way was chosen and why."""
         self.effort.way = verdict.way
@@ -170,7 +178,7 @@ class _Work:
         """Answer what is left in one way; False when a spot check showed that the way is wrong here."""
         layout = layout_of(way)
         of = ReadsOf(self._reads)
-        batches = plan(self._reads, layout, self._settings.limits, engine.vocabulary)
+        batches = plan(self._reads, layout, self._limits, engine.vocabulary)
         left = [rows for rows in batches if not self._known(of, rows)]
         sizes = [tokens_of(self._reads, rows, layout) for rows in left]
         self._progress.begin(sum(sizes), int((~self.done).sum()))
@@ -254,7 +262,7 @@ class _Work:
         others = self._random.choice(read, min(2, len(read)), replace=False)
         chosen, index = subset(self._reads, [longest, *others])
         try:
-            plain = answers(engine, chosen, "plain", self._settings.limits)
+            plain = answers(engine, chosen, "plain", self._limits)
         except (RuntimeError, MemoryError) as error:
             if not _out_of_memory(error):
                 raise

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from glosseme.scoring.plan import Batch
+from glosseme.scoring.plan import Batch, Limits
 from glosseme.scoring.reads import NO_TOKEN
 from glosseme.scoring.ways import Floats, Way
 
@@ -47,6 +47,7 @@ class FakeEngine:
     def __init__(self, fake: FakeModel, vocabulary: int) -> None:
         self.ways: tuple[Way, ...] = ("padded",)
         self.vocabulary = vocabulary
+        self.limits = Limits(tokens=1 << 16, logits=1 << 40)
         self._fake = fake
 
     def answer(self, batch: Batch, way: Way) -> Floats:

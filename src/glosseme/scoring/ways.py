@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glosseme.measures import Kind
-from glosseme.scoring.plan import Batch, Layout
+from glosseme.scoring.plan import Batch, Layout, Limits
 
 __all__ = ["LADDERS", "Engine", "Floats", "Way", "WayUnusableError", "layout_of"]
 
@@ -40,6 +40,8 @@ class Engine(Protocol):
     """Whether the ways need no check, because nothing is computed."""
     vocabulary: int
     """Token ids are below this."""
+    limits: Limits
+    """How much one forward pass holds unless somebody asks for something else."""
     pad_id: int
     """What fills a row up."""
     tolerance: float
