@@ -1,0 +1,142 @@
+"""Models times suites: everything that can be wrong with a request is found before a model is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from glosseme.errors import GlossemeError, nearest
+from glosseme.models import OpenModel, needs_conversion, notice, open_model, parse_reference
+from glosseme.progress import QuietProgress, progress_for
+from glosseme.runs.evaluate import evaluate
+from glosseme.runs.options import Asked, asked_of
+from glosseme.scoring.encode import BOS_CHOICES
+from glosseme.scoring.execute import Settings
+from glosseme.scoring.plan import Limits
+from glosseme.suites import find_suites, suites_for
+
+__all__ = ["RunArguments", "run_many"]
+
+T = TypeVar("T", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class RunArguments:
+    """What `glosseme run` is given."""
+
+    models: Sequence[str]
+    suites: Sequence[str]
+    out: Path
+    data: str | None = None
+    limit: int | None = None
+    seed: int = 0
+    options: Mapping[str, str] = field(default_factory=dict)
+    dtype: str = "float32"
+    device: str = "auto"
+    bos: str = "auto"
+    batch_size: int | None = None
+    batch_tokens: int | None = None
+    sharing: bool = True
+    allow_nonfinite: bool = False
+    overwrite: bool = False
+    trust_remote_code: bool = False
+
+
+def run_many(arguments: RunArguments, *, quiet: bool = False) -> Iterator[Path]:
+    """Run every model on every suite that fits it; yield the folders as they are finished.
+
+    Raises `GlossemeError` for any name, option or file that is wrong, before the first model is loaded.
+    """
+    settings = _settings(arguments)
+    for name in arguments.suites:
+        find_suites(name)
+    check_writable(arguments.out)
+    progress = progress_for(quiet=quiet)
+    opened = [_open(name, arguments, progress) for name in dict.fromkeys(arguments.models)]
+    work = [(model, _asked(model, arguments)) for model in opened]
+    try:
+        for model, asked in work:
+            for done in evaluate(
+                model, asked, arguments.out, progress, settings=settings, overwrite=arguments.overwrite
+            ):
+                yield done.folder
+            model.close()
+    finally:
+        progress.end()
+
+
+def _open(name: str, arguments: RunArguments, progress: QuietProgress) -> OpenModel:
+    reference = parse_reference(name)
+    terms = notice(reference)
+    if terms:
+        progress.say(terms)
+    if needs_conversion(reference):
+        progress.say(f"{reference.display} is converted to safetensors once, which takes about a minute")
+    return open_model(
+        name, dtype=arguments.dtype, device=arguments.device, trust_remote_code=arguments.trust_remote_code
+    )
+
+
+def _asked(model: OpenModel, arguments: RunArguments) -> list[Asked]:
+    suites = suites_for(tuple(arguments.suites), model.kind)
+    # With a group of suites, an option goes to those that have it; one that none has is wrong.
+    for name in arguments.options:
+        if not any(name in suite.options for suite in suites):
+            known = sorted({option for suite in suites for option in suite.options})
+            raise GlossemeError(f"none of the suites has an option {name!r}", todo=nearest(name, known))
+    return [
+        asked_of(
+            suite,
+            arguments.data,
+            {k: v for k, v in arguments.options.items() if k in suite.options},
+            limit=arguments.limit,
+            seed=arguments.seed,
+            bos=_one_of("bos", arguments.bos, BOS_CHOICES),
+        )
+        for suite in suites
+    ]
+
+
+def _settings(arguments: RunArguments) -> Settings:
+    for name, number in (
+        ("--limit", arguments.limit),
+        ("--batch-size", arguments.batch_size),
+        ("--batch-tokens", arguments.batch_tokens),
+    ):
+        if number is not None and number < 1:
+            raise GlossemeError(f"{name} {number} leaves nothing to do", todo=f"give {name} 1 or more")
+    if arguments.seed < 0:
+        raise GlossemeError(f"the seed {arguments.seed} is negative", todo="give --seed 0 or more")
+    _one_of("bos", arguments.bos, BOS_CHOICES)
+    limits = None
+    if arguments.batch_size is not None or arguments.batch_tokens is not None:
+        limits = Limits(tokens=arguments.batch_tokens or Limits().tokens, sequences=arguments.batch_size)
+    return Settings(
+        limits=limits,
+        ways=None if arguments.sharing else ("padded", "equal", "plain"),
+        allow_nonfinite=arguments.allow_nonfinite,
+    )
+
+
+def _one_of(name: str, value: str, choices: Sequence[T]) -> T:
+    for choice in choices:
+        if choice == value:
+            return choice
+    raise GlossemeError(f"there is no {name} {value!r}", todo=nearest(value, choices))
+
+
+def check_writable(out: Path) -> None:
+    """Raise `GlossemeError` if runs can't be written below `out`."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".glosseme-can-write"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise GlossemeError(
+            f"the folder can't be written ({error.strerror})",
+            where=str(out),
+            todo="choose another one with -o",
+        ) from None

@@ -1,0 +1,97 @@
+"""What a run is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import file_digest
+from pathlib import Path
+
+from glosseme.errors import GlossemeError, nearest
+from glosseme.measures import PllVariant
+from glosseme.scoring.encode import BosChoice
+from glosseme.suites.suite import Suite
+
+__all__ = ["Asked", "asked_of", "pll_variant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The choices that the values of a run depend on, besides the model."""
+
+    suite: Suite
+    data: str
+    """The name of a set that ships with the suite, or the path of a file."""
+    data_sha256: str | None
+    """The hash of a file's content, None for a set."""
+    options: Mapping[str, str]
+    """The suite's options, all of them."""
+    limit: int | None = None
+    seed: int = 0
+    bos: BosChoice = "auto"
+
+    @property
+    def data_name(self) -> str:
+        """What tables call the items: the name of the set or of the file."""
+        return Path(self.data).name if self.data_sha256 else self.data
+
+    @property
+    def folder(self) -> str:
+        """The folder of the run, below that of the model and revision.
+
+        The suite's name, followed by what isn't the default set.
+        """
+        if self.data == self.suite.sets[0]:
+            return self.suite.name
+        stem = Path(self.data).stem if self.data_sha256 else self.data
+        safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in stem)
+        return f"{self.suite.name}+{safe}"
+
+
+def asked_of(
+    suite: Suite,
+    data: str | None = None,
+    options: Mapping[str, str] | None = None,
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    bos: BosChoice = "auto",
+) -> Asked:
+    """Return what is asked of a suite, with its defaults filled in.
+
+    Raises `GlossemeError` for an option or choice that the suite doesn't have, and for data that is neither one of
+    its sets nor a file it can read.
+    """
+    chosen = suite.defaults()
+    for name, value in (options or {}).items():
+        if name not in suite.options:
+            raise GlossemeError(f"{suite.name} has no option {name!r}", todo=nearest(name, suite.options))
+        if value not in suite.options[name]:
+            raise GlossemeError(
+                f"{suite.name} has no {name} {value!r}", todo=nearest(value, suite.options[name])
+            )
+        chosen[name] = value
+    if data is None or data in suite.sets:
+        return Asked(suite, data or suite.sets[0], None, chosen, limit, seed, bos)
+    return Asked(suite, data, _hash_of(suite, data), chosen, limit, seed, bos)
+
+
+def _hash_of(suite: Suite, data: str) -> str:
+    path = Path(data).expanduser()
+    if not suite.reads_files or not path.exists():
+        files = " and no such file" if suite.reads_files else ", and the suite reads no files"
+        raise GlossemeError(f"{suite.name} has no set {data!r}{files}", todo=nearest(data, suite.sets))
+    if not path.is_file():
+        raise GlossemeError(
+            "this is no file", where=data, todo=f"{suite.name} reads a single file with --data"
+        )
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise GlossemeError(f"the file can't be read ({error.strerror})", where=data) from None
+
+
+def pll_variant(options: Mapping[str, str]) -> PllVariant:
+    """Return the pseudo-log-likelihood variant of a suite's options."""
+    return "original" if options.get("pll") == "original" else "within_word_l2r"
