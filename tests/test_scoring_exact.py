@@ -184,7 +184,7 @@ def test_the_variants_of_pseudo_log_likelihood_differ_where_words_are_split(tmp_
     one = score(rows, "bert", tmp_path / "a", pll="within_word_l2r").values
     other = score(rows, "bert", tmp_path / "b", pll="original").values
     assert abs(one[0] - other[0]) > 0.1
-    assert one[1] == other[1]
+    assert one[1] == pytest.approx(other[1], abs=CLOSE)
 
 
 def test_values_of_the_zoo_depend_on_their_context() -> None:
@@ -297,15 +297,28 @@ def test_a_way_right_on_the_probes_and_wrong_on_the_data_is_taken_back(after: in
     assert "spot check differed by 1.0e+00" in found.effort.ways_found["trie"]
     assert any("'trie' was dropped" in line for line in found.said)
     np.testing.assert_array_equal(found.values, _stub_values(tmp_path))
-    # What the dropped way had stored is gone: the store alone now gives the right values.
-    again = run(lowered, _never, path)
-    np.testing.assert_array_equal(again.values, found.values)
 
 
 def _batches_of_probes() -> list[Batch]:
     stub = Stub()
     assert choose(stub, Limits(tokens=40, row_tokens=40)).way == "trie"
     return [batch for way, batch in stub.seen if way == "trie"]
+
+
+def test_what_a_dropped_way_had_stored_is_gone_at_once(tmp_path: Path) -> None:
+    """Even if the next way never gets to its end."""
+
+    def interrupt(batch: Batch, way: Way) -> None:
+        if way == "padded" and batch.ids.min() < 10:
+            raise KeyboardInterrupt
+
+    lowered = lowered_of(STUB_ROWS, tokenizer_for("llama"), "causal")
+    stub = Stub(before=interrupt, after=add_one_in("trie", below=10))
+    with pytest.raises(KeyboardInterrupt):
+        run(lowered, lambda: stub, tmp_path / "s")
+    found = run(lowered, Stub, tmp_path / "s")
+    assert found.effort.questions_stored == 0
+    np.testing.assert_array_equal(found.values, _stub_values(tmp_path))
 
 
 def test_what_another_run_has_stored_is_not_taken_back(tmp_path: Path) -> None:
@@ -360,7 +373,3 @@ def test_log_probabilities_over_a_large_vocabulary_are_accurate() -> None:
     )
     exact = logits.double().log_softmax(-1)[torch.arange(3), torch.tensor([5, 6, 7])]
     assert (values_of(logits, batch).double() - exact).abs().max() < 5e-6
-
-
-def _never() -> Stub:
-    raise AssertionError("no engine is needed")

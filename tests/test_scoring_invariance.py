@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from functools import partial
 from itertools import product
@@ -219,6 +220,25 @@ def test_batches_are_halved_when_memory_runs_out(error: Exception, way: Way, tmp
     assert fault.failures > 0
     assert found.effort.batches_halved == fault.failures
     assert found.effort.way == way
+
+
+def test_memory_is_free_again_before_the_halves_are_tried(tmp_path: Path) -> None:
+    """An error that is still being handled keeps all that the failed pass had made."""
+
+    class Activations:
+        pass
+
+    made: list[weakref.ref[Activations]] = []
+
+    def fail(batch: Batch, way: Way) -> None:
+        assert all(reference() is None for reference in made)
+        activations = Activations()
+        made.append(weakref.ref(activations))
+        if batch.ids.size > 100:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    found = run(_lowered(), partial(Stub, before=fail, exact=True), tmp_path / "s", Settings(ways=("padded",)))
+    assert found.effort.batches_halved > 1
 
 
 @pytest.mark.parametrize("way", ["trie", "padded", "plain"])
