@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from glosseme.measures import Kind
-from glosseme.scoring.plan import Batch, Limits
+from glosseme.scoring.batch import Batch
+from glosseme.scoring.plan import Limits
 from glosseme.scoring.reads import NO_TOKEN
 from glosseme.scoring.ways import LADDERS, Floats, Way
 

@@ -15,11 +15,12 @@ import pytest
 import torch
 
 from glosseme.measures import SLOT, PllVariant
+from glosseme.scoring.batch import Batch
 from glosseme.scoring.check import choose
 from glosseme.scoring.encode import BosChoice
 from glosseme.scoring.engine import _values as values_of
 from glosseme.scoring.execute import Settings
-from glosseme.scoring.plan import Batch, Limits
+from glosseme.scoring.plan import Limits
 from glosseme.scoring.ways import LADDERS, Floats, Way
 from scored import Row, engine_of, kind_of_name, lowered_of, run, score
 from stub_engine import Stub

@@ -16,8 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from glosseme.errors import WORK_FAILED, GlossemeError
+from glosseme.scoring.batch import Batch
 from glosseme.scoring.execute import Settings, execute
-from glosseme.scoring.plan import Batch, Limits
+from glosseme.scoring.plan import Limits
 from glosseme.scoring.reads import Lowered
 from glosseme.scoring.store import Store
 from glosseme.scoring.ways import LADDERS, Floats, Way

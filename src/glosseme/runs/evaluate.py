@@ -146,9 +146,7 @@ class _Job:
     def prepare(self) -> None:
         """Read the requests and lower them to tokens: all that can go wrong with them goes wrong here."""
         self.requests = self._timed("items", self._read_requests)
-        encoder = self._timed(
-            "tokenizer", lambda: frame_of(self.model.tokenizer, self.model.kind, self.asked.bos)
-        )
+        encoder = self._timed("tokenizer", lambda: frame_of(self.model.tokenizer, self.model.kind, self.asked.bos))
         self.notes += warnings_of(self.requests, first_token_scored=bool(encoder.prefix))
         self.lowered = self._timed("lower", lambda: self._lower(self.requests, encoder))
         self._write_record("running", {})
@@ -157,9 +155,7 @@ class _Job:
         """Do what is left and write the files."""
         requests, lowered, suite = self.requests, self.lowered, self.asked.suite
         progress.suite(self.folder, self.notes)
-        with Store(
-            self.folder.parents[len(Path(self.asked.folder).parts) - 1] / STORE, self._store_key()
-        ) as store:
+        with Store(self.folder.parents[len(Path(self.asked.folder).parts) - 1] / STORE, self._store_key()) as store:
             sums, effort = self._timed("score", lambda: self._execute(store, progress))
         scores = scores_of(requests, lowered, sums, suite.name, suite.reduction(self.asked.options))
         outcomes = self._timed("judge", lambda: judge(scores, suite.design))

@@ -81,9 +81,7 @@ def find_runs(root: Path) -> Iterator[Run]:
     Raises `GlossemeError` when the folder isn't there.
     """
     if not root.is_dir():
-        raise GlossemeError(
-            "there is no such folder", where=str(root), todo="give the folder of `glosseme run -o`"
-        )
+        raise GlossemeError("there is no such folder", where=str(root), todo="give the folder of `glosseme run -o`")
     for path in sorted(root.rglob(RUN)):
         run = read_run(path.parent)
         if run is not None:

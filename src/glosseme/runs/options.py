@@ -67,9 +67,7 @@ def asked_of(
         if name not in suite.options:
             raise GlossemeError(f"{suite.name} has no option {name!r}", todo=nearest(name, suite.options))
         if value not in suite.options[name]:
-            raise GlossemeError(
-                f"{suite.name} has no {name} {value!r}", todo=nearest(value, suite.options[name])
-            )
+            raise GlossemeError(f"{suite.name} has no {name} {value!r}", todo=nearest(value, suite.options[name]))
         chosen[name] = value
     if data is None or data in suite.sets:
         return Asked(suite, data or suite.sets[0], None, chosen, limit, seed, bos)
@@ -82,9 +80,7 @@ def _hash_of(suite: Suite, data: str) -> str:
         files = " and no such file" if suite.reads_files else ", and the suite reads no files"
         raise GlossemeError(f"{suite.name} has no set {data!r}{files}", todo=nearest(data, suite.sets))
     if not path.is_file():
-        raise GlossemeError(
-            "this is no file", where=data, todo=f"{suite.name} reads a single file with --data"
-        )
+        raise GlossemeError("this is no file", where=data, todo=f"{suite.name} reads a single file with --data")
     try:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()

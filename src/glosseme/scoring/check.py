@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from glosseme.scoring.plan import Limits, ReadsOf, build, plan
-from glosseme.scoring.reads import NO_TOKEN, Reads
+from glosseme.scoring.batch import ReadsOf, build
+from glosseme.scoring.plan import Limits, plan
+from glosseme.scoring.reads import NO_TOKEN, Reads, joined, reads_of
 from glosseme.scoring.ways import Engine, Way, WayUnusableError, layout_of
 
 __all__ = ["REFUSALS", "Verdict", "answers", "choose", "difference", "largest_gap", "probes", "subset"]
@@ -82,8 +83,8 @@ def answers(engine: Engine, reads: Reads, way: Way, limits: Limits) -> Floats:
     """Return the value of each read in one way, shape (reads,)."""
     values = np.full(len(reads.sequence), np.nan, np.float32)
     of, layout = ReadsOf(reads), layout_of(way)
-    for rows in plan(reads, layout, limits, engine.vocabulary):
-        batch = build(reads, of, rows, layout, engine.pad_id)
+    for planned in plan(reads, layout, limits, engine.vocabulary):
+        batch = build(reads, of, planned.rows, packed=layout == "trie", pad=engine.pad_id)
         values[batch.read] = engine.answer(batch, way)
     return values
 
@@ -98,16 +99,13 @@ def subset(reads: Reads, sequences: list[int]) -> tuple[Reads, np.ndarray[tuple[
     kept = np.union1d(sequences, other[other != NO_TOKEN])
     new = np.full(len(reads.lengths), NO_TOKEN, np.int64)
     new[kept] = np.arange(len(kept))
-    parts = [reads.sequence_ids(s) for s in kept]
-    return Reads(
-        ids=np.concatenate(parts),
-        starts=np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int64),
+    return reads_of(
+        [reads.sequence_ids(s) for s in kept.tolist()],
         sequence=new[reads.sequence[chosen]],
         position=reads.position[chosen],
         token=reads.token[chosen],
-        other_sequence=np.where(other == NO_TOKEN, NO_TOKEN, new[other]),
-        other_position=reads.other_position[chosen],
         question=np.arange(len(chosen)),
+        other=(np.where(other == NO_TOKEN, NO_TOKEN, new[other]), reads.other_position[chosen]),
     ), chosen
 
 
@@ -140,13 +138,10 @@ def probes(vocabulary: int, row_tokens: int, seed: int = 0) -> list[tuple[Reads,
 def _reads_all(sequences: list[list[int]], random: np.random.Generator, vocabulary: int) -> Reads:
     lengths = [len(s) for s in sequences]
     n = sum(lengths)
-    return Reads(
-        ids=np.concatenate([np.asarray(s, np.int32) for s in sequences]),
-        starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+    return reads_of(
+        sequences,
         sequence=np.repeat(np.arange(len(sequences)), lengths),
-        position=np.concatenate([np.arange(k) for k in lengths]).astype(np.int64),
+        position=joined(np.arange(k) for k in lengths),
         token=random.integers(0, vocabulary, n),
-        other_sequence=np.full(n, NO_TOKEN, np.int64),
-        other_position=np.full(n, NO_TOKEN, np.int64),
         question=np.arange(n),
     )

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from glosseme.errors import GlossemeError
 from glosseme.measures import Kind
+from glosseme.scoring.reads import Ids
 
-__all__ = ["BOS_CHOICES", "BosChoice", "Encoder", "Ids", "Tokens", "frame_of"]
+__all__ = ["BOS_CHOICES", "BosChoice", "Encoder", "Tokens", "frame_of"]
 
 BosChoice = Literal["auto", "always", "never"]
 BOS_CHOICES: tuple[BosChoice, ...] = get_args(BosChoice)
-Ids = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ import numpy.typing as npt
 import torch
 
 from glosseme.measures import Kind
-from glosseme.scoring.plan import Batch, Limits
+from glosseme.scoring.batch import Batch
+from glosseme.scoring.plan import Limits
 from glosseme.scoring.reads import NO_TOKEN
 from glosseme.scoring.trie_mask import ancestors, trie_masks
 from glosseme.scoring.ways import LADDERS, Floats, Way, WayUnusableError

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from glosseme.errors import WORK_FAILED, GlossemeError
+from glosseme.scoring.batch import ReadsOf, Rows, build
 from glosseme.scoring.check import REFUSALS, Verdict, answers, choose, largest_gap, subset
-from glosseme.scoring.plan import Limits, ReadsOf, Rows, build, halves, plan, tokens_of
+from glosseme.scoring.plan import Limits, halves, plan
 from glosseme.scoring.reads import Lowered, Reads
 from glosseme.scoring.store import Store
 from glosseme.scoring.ways import Engine, Way, layout_of
@@ -155,7 +156,7 @@ class _Work:
         """Raise `GlossemeError` for a token that the model doesn't know, which would fail deep inside it."""
         if not len(self._reads.token):
             return
-        highest = np.maximum.reduceat(self._reads.ids, self._reads.starts[:-1])[self._reads.sequence]
+        highest = self._reads.highest[self._reads.sequence]
         unknown = np.flatnonzero(np.maximum(highest, self._reads.token) >= size)
         if unknown.size:
             raise GlossemeError(
@@ -179,10 +180,9 @@ class _Work:
         layout = layout_of(way)
         of = ReadsOf(self._reads)
         batches = plan(self._reads, layout, self._limits, engine.vocabulary)
-        left = [rows for rows in batches if not self._known(of, rows)]
-        sizes = [tokens_of(self._reads, rows, layout) for rows in left]
-        self._progress.begin(sum(sizes), int((~self.done).sum()))
-        for number, (rows, size) in enumerate(zip(left, sizes, strict=True)):
+        left = [planned for planned in batches if not self._known(of, planned.rows)]
+        self._progress.begin(sum(planned.n_tokens for planned in left), int((~self.done).sum()))
+        for number, (rows, size) in enumerate(left):
             written = len(self._written)
             try:
                 self._answer(engine, of, rows, way)
@@ -204,7 +204,7 @@ class _Work:
         return bool(self._answered[read].all())
 
     def _answer(self, engine: Engine, of: ReadsOf, rows: Rows, way: Way) -> None:
-        batch = build(self._reads, of, rows, layout_of(way), engine.pad_id)
+        batch = build(self._reads, of, rows, packed=layout_of(way) == "trie", pad=engine.pad_id)
         values = None
         try:
             values = engine.answer(batch, way)

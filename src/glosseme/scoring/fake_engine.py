@@ -7,7 +7,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from glosseme.scoring.plan import Batch, Limits
+from glosseme.scoring.batch import Batch
+from glosseme.scoring.plan import Limits
 from glosseme.scoring.reads import NO_TOKEN
 from glosseme.scoring.ways import Floats, Way
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import islice
 
 import numpy as np
@@ -16,8 +15,10 @@ import polars as pl
 
 from glosseme.errors import GlossemeError
 from glosseme.measures import SLOT, Measure, PllVariant
-from glosseme.scoring.encode import Encoder, Ids, Tokens
-from glosseme.scoring.reads import NO_TOKEN, Lowered, Reads
+from glosseme.scoring.builder import Builder, OneRead, check_length
+from glosseme.scoring.encode import Encoder, Tokens
+from glosseme.scoring.product import lower_product
+from glosseme.scoring.reads import NO_TOKEN, Ids, Ints, Lowered
 
 __all__ = ["lower"]
 
@@ -26,18 +27,8 @@ CHUNK = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """One sequence, where it is read, and for which tokens (or against which other sequence)."""
-
-    sequence: Ids
-    positions: Ids
-    tokens: Ids
-    other: Ids | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _Question:
-    reads: list[_Read]
+    reads: list[OneRead]
     length: int
     """Tokens of the longest sequence, specials included."""
     n_plain: int
@@ -70,18 +61,25 @@ def lower(
     `max_length` tokens, a continuation or filler without a token, or a masked measure without a mask token.
     """
     columns = ["measure", "context", "text"]
-    unique = (
-        requests.select("item", *columns).with_row_index("first").unique(columns, keep="first", maintain_order=True)
-    )
-    index = unique.select(*columns).with_row_index("question")
-    question_of = requests.select(columns).join(index, on=columns, how="left", nulls_equal=True, maintain_order="left")
-    items = unique["item"].to_list()
-    builder = _Builder()
+    unique = requests.select("item", *columns).unique(columns, keep="first", maintain_order=True)
+    question_of = _question_of(requests.select(columns), unique.select(columns))
+    product = lower_product(unique, encoder, join=join, max_length=max_length, where=where)
+    if product is not None:
+        return product.lowered(question_of)
+    builder = Builder()
     lowering = _Lowering(encoder, join, pll)
-    for question, (name, found) in enumerate(zip(items, _questions(unique, lowering, where), strict=True)):
-        _check_length(found.length, max_length, f"{where}, item {name!r}")
-        builder.add(question, found)
-    return builder.build(question_of["question"].to_numpy().astype(np.int64))
+    for question, (name, found) in enumerate(zip(unique["item"], _questions(unique, lowering, where), strict=True)):
+        check_length(found.length, max_length, f"{where}, item {name!r}")
+        builder.add(question, found.reads, (found.n_plain, found.spanning, found.mismatch))
+    return builder.lowered(question_of)
+
+
+def _question_of(requests: pl.DataFrame, unique: pl.DataFrame) -> Ints:
+    """Return which question each request is, shape (requests,)."""
+    columns = requests.columns
+    numbered = unique.with_row_index("question")
+    found = requests.join(numbered, on=columns, how="left", nulls_equal=True, maintain_order="left")
+    return found["question"].to_numpy().astype(np.int64)
 
 
 def _questions(unique: pl.DataFrame, lowering: _Lowering, where: str) -> Iterator[_Question]:
@@ -201,7 +199,7 @@ def _read_continuation(lowering: _Lowering, asked: _Prepared, tokens: Tokens, ar
         )
     targets = targets[targets > 0]
     end = int(targets[-1]) if targets.size else 0
-    read = _Read(ids[:end], targets - 1, ids[targets])
+    read = OneRead(ids[:end], targets - 1, ids[targets])
     return _Question([read] if targets.size else [], len(ids), len(ids), spanning)
 
 
@@ -214,7 +212,7 @@ def _read_pll(lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _Ar
         masked[target] = mask
         if lowering.pll == "within_word_l2r":
             masked[_later_of_word(tokens.words, target - offset) + offset] = mask
-        reads.append(_Read(masked, np.asarray([target], np.int32), ids[target : target + 1]))
+        reads.append(OneRead(masked, np.asarray([target], np.int32), ids[target : target + 1]))
     return _Question(reads, len(ids), len(ids) * len(reads), spanning)
 
 
@@ -244,7 +242,7 @@ def _read_slot(lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _A
     masked = ids.copy()
     masked[offset + a : offset + b] = mask
     positions = np.arange(offset + a, offset + b, dtype=np.int32)
-    return _Question([_Read(masked, positions, ids[positions])], len(ids), len(ids), spanning, mismatch)
+    return _Question([OneRead(masked, positions, ids[positions])], len(ids), len(ids), spanning, mismatch)
 
 
 def _round_trip(tokens: Tokens, text: str, a: int, b: int, around: _Around | None) -> tuple[int, bool]:
@@ -271,7 +269,7 @@ def _read_divergence(lowering: _Lowering, asked: _Prepared, tokens: Tokens, arou
     for start, end, _ in spans:
         both[offset + start : offset + end] = mask
     positions = np.arange(offset + a, offset + b, dtype=np.int32)
-    read = _Read(alone, positions, np.full(b - a, NO_TOKEN, np.int32), both)
+    read = OneRead(alone, positions, np.full(b - a, NO_TOKEN, np.int32), both)
     return _Question([read], len(ids), 2 * len(ids), any(spanning for _, _, spanning in spans))
 
 
@@ -291,15 +289,6 @@ def _mask_id(encoder: Encoder) -> int:
     return encoder.mask_id
 
 
-def _check_length(length: int, max_length: int | None, where: str) -> None:
-    if max_length is not None and length > max_length:
-        raise GlossemeError(
-            f"the text has {length} tokens and the model takes {max_length}",
-            where=where,
-            todo="shorten it or choose a model with a longer context",
-        )
-
-
 _Prepare = Callable[[_Lowering, str | None, str], _Prepared]
 _ReadOff = Callable[[_Lowering, _Prepared, Tokens, _Around | None], _Question]
 _PREPARE: dict[Measure, _Prepare] = {
@@ -316,66 +305,3 @@ _READ: dict[Measure, _ReadOff] = {
     "slot": _read_slot,
     "divergence": _read_divergence,
 }
-
-
-class _Builder:
-    """Collects questions into flat arrays, with each distinct sequence once."""
-
-    def __init__(self) -> None:
-        self._index: dict[bytes, int] = {}
-        self._reads: list[tuple[int, Ids, Ids, int, int]] = []
-        self._keys: list[bytes] = []
-        self._facts: list[tuple[int, int, bool, bool]] = []
-
-    def add(self, question: int, found: _Question) -> None:
-        digest = blake2b(digest_size=16)
-        n_tokens = 0
-        for read in found.reads:
-            parts = [read.sequence, read.positions, read.tokens]
-            parts += [read.other] if read.other is not None else []
-            for part in parts:
-                digest.update(np.int32(len(part)).tobytes() + part.astype("<i4").tobytes())
-            sequence = self._sequence(read.sequence)
-            other = NO_TOKEN if read.other is None else self._sequence(read.other)
-            self._reads.append((sequence, read.positions, read.tokens, other, question))
-            n_tokens += len(read.positions)
-        self._keys.append(digest.digest())
-        self._facts.append((n_tokens, found.n_plain, found.spanning, found.mismatch))
-
-    def _sequence(self, ids: Ids) -> int:
-        return self._index.setdefault(ids.astype(np.int32).tobytes(), len(self._index))
-
-    def build(self, question_of_request: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Lowered:
-        sequences = [np.frombuffer(key, np.int32) for key in self._index]
-        sizes = [len(s) for s in sequences]
-        counts = [len(r[1]) for r in self._reads]
-
-        def spread(column: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-            return np.repeat(np.asarray([r[column] for r in self._reads], np.int64), counts)
-
-        position = _joined([r[1] for r in self._reads])
-        other = spread(3)
-        reads = Reads(
-            ids=np.concatenate(sequences) if sequences else np.zeros(0, np.int32),
-            starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            sequence=spread(0),
-            position=position,
-            token=_joined([r[2] for r in self._reads]),
-            other_sequence=other,
-            other_position=np.where(other == NO_TOKEN, NO_TOKEN, position),
-            question=spread(4),
-        )
-        facts = np.asarray(self._facts, np.int64).reshape(-1, 4)
-        return Lowered(
-            reads,
-            question_of_request,
-            self._keys,
-            facts[:, 0],
-            facts[:, 1],
-            facts[:, 2].astype(bool),
-            facts[:, 3].astype(bool),
-        )
-
-
-def _joined(parts: Sequence[Ids]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return (np.concatenate(parts) if parts else np.zeros(0)).astype(np.int64)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NO_TOKEN", "Lowered", "Reads"]
+__all__ = ["NO_TOKEN", "Ids", "Ints", "Lowered", "Ragged", "Reads", "joined", "ragged", "reads_of"]
 
+Ids = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
@@ -17,17 +19,54 @@ NO_TOKEN = -1
 
 
 @dataclass(frozen=True, slots=True)
+class Ragged:
+    """Lists of token ids of different lengths, one after another."""
+
+    ids: Ids
+    starts: Ints
+    """Where each list starts in `ids`, shape (lists + 1,)."""
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, index: int) -> Ids:
+        return self.ids[self.starts[index] : self.starts[index + 1]]
+
+    @property
+    def lengths(self) -> Ints:
+        """The length of each list, shape (lists,)."""
+        return np.diff(self.starts)
+
+
+def ragged(lists: Sequence[npt.ArrayLike]) -> Ragged:
+    """Return lists of token ids one after another.
+
+    >>> ragged([[3, 1], [], [2]]).starts.tolist()
+    [0, 2, 2, 3]
+    """
+    parts = [np.asarray(part, np.int32) for part in lists]
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+    return Ragged(np.concatenate(parts) if parts else np.zeros(0, np.int32), starts)
+
+
+@dataclass(frozen=True, slots=True)
 class Reads:
     """What a model is to answer, with equal sequences once.
 
-    The distribution after (causal) or at (masked) `position` of sequence `sequence` is asked for the log-probability
-    of `token`. Where `token` is `NO_TOKEN`, it is compared with the one at `other_position` of `other_sequence`.
+    A sequence is a stem followed by a branch (often empty): a suite that crosses contexts with continuations has far
+    fewer of both than of sequences. The distribution after (causal) or at (masked) `position` of `sequence` is asked
+    for the log-probability of `token`. Where `token` is `NO_TOKEN`, it is compared with the one at `other_position` of
+    `other_sequence`.
     """
 
-    ids: npt.NDArray[np.int32]
-    """The sequences one after another."""
-    starts: Ints
-    """Where each sequence starts in `ids`, shape (sequences + 1,)."""
+    stems: Ragged
+    branches: Ragged
+    stem: Ints
+    """The stem of each sequence, shape (sequences,)."""
+    branch: Ints
+    """The branch of each sequence, shape (sequences,)."""
+    lengths: Ints
+    """The length of each sequence, shape (sequences,)."""
     sequence: Ints
     """Shape (reads,)."""
     position: Ints
@@ -41,14 +80,50 @@ class Reads:
     question: Ints
     """The question each read answers a part of, non-decreasing, shape (reads,)."""
 
-    @property
-    def lengths(self) -> Ints:
-        """The length of each sequence, shape (sequences,)."""
-        return np.diff(self.starts)
-
-    def sequence_ids(self, index: int) -> npt.NDArray[np.int32]:
+    def sequence_ids(self, index: int) -> Ids:
         """Return the token ids of one sequence, shape (length,)."""
-        return self.ids[self.starts[index] : self.starts[index + 1]]
+        stem, branch = self.stems[int(self.stem[index])], self.branches[int(self.branch[index])]
+        return np.concatenate([stem, branch]) if len(branch) else stem
+
+    @property
+    def highest(self) -> Ints:
+        """The highest token id of each sequence, -1 for an empty one, shape (sequences,)."""
+        return np.maximum(_highest(self.stems)[self.stem], _highest(self.branches)[self.branch])
+
+
+def _highest(lists: Ragged) -> Ints:
+    filled = np.flatnonzero(lists.lengths)
+    highest = np.full(len(lists), -1, np.int64)
+    if filled.size:
+        highest[filled] = np.maximum.reduceat(lists.ids, lists.starts[filled])
+    return highest
+
+
+def reads_of(
+    sequences: Sequence[npt.ArrayLike],
+    sequence: npt.ArrayLike,
+    position: npt.ArrayLike,
+    token: npt.ArrayLike,
+    question: npt.ArrayLike,
+    other: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+) -> Reads:
+    """Return reads of sequences that have no branches; `other` is (other_sequence, other_position)."""
+    stems = ragged(sequences)
+    n, named = len(stems), np.asarray(token, np.int64)
+    other_sequence, other_position = other or (np.full(len(named), NO_TOKEN), np.full(len(named), NO_TOKEN))
+    return Reads(
+        stems=stems,
+        branches=ragged([[]]),
+        stem=np.arange(n),
+        branch=np.zeros(n, np.int64),
+        lengths=stems.lengths,
+        sequence=np.asarray(sequence, np.int64),
+        position=np.asarray(position, np.int64),
+        token=named,
+        other_sequence=np.asarray(other_sequence, np.int64),
+        other_position=np.asarray(other_position, np.int64),
+        question=np.asarray(question, np.int64),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +143,9 @@ class Lowered:
     """Whether a token covers non-space characters of both sides of a boundary, shape (questions,)."""
     mismatch: Bools
     """Whether filling a slot changed the tokens around it, shape (questions,)."""
+
+
+def joined(parts: Iterable[npt.ArrayLike]) -> Ints:
+    """Return arrays one after another as one of int64."""
+    arrays = [np.asarray(part, np.int64) for part in parts]
+    return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from glosseme.measures import Kind
-from glosseme.scoring.plan import Batch, Layout, Limits
+from glosseme.scoring.batch import Batch
+from glosseme.scoring.plan import Layout, Limits
 
 __all__ = ["LADDERS", "Engine", "Floats", "Way", "WayUnusableError", "layout_of"]
 
