@@ -26,6 +26,7 @@ from glosseme.scoring.encode import frame_of
 from glosseme.scoring.engine import TorchEngine
 from glosseme.scoring.execute import Effort, Settings, execute
 from glosseme.scoring.lower import lower
+from glosseme.scoring.reads import sums
 from glosseme.scoring.store import Store
 from glosseme.suites import find_suites
 from glosseme.suites.sample import sample
@@ -37,8 +38,8 @@ def ours(requests: pl.DataFrame, model, engine) -> tuple[np.ndarray, float, Effo
     start = time.perf_counter()
     lowered = lower(requests, frame_of(model.tokenizer, "causal"))
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "values.sqlite", "benchmark") as store:
-        sums, effort = execute(lowered, lambda: engine, store, Settings(), QuietProgress(), str)
-    return sums[lowered.question_of_request], time.perf_counter() - start, effort
+        values, effort = execute(lowered, lambda: engine, store, Settings(), QuietProgress(), str)
+    return sums(lowered, values)[lowered.question_of_request], time.perf_counter() - start, effort
 
 
 def theirs(requests: pl.DataFrame, scorer) -> tuple[np.ndarray, float]:

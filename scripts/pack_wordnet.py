@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 from glosseme.errors import GlossemeError
@@ -24,7 +25,7 @@ DATA = Path(__file__).parents[1] / "src" / "glosseme" / "data" / "wordnet"
 def notice(source: Path) -> str:
     """Return the licence of a WNDB: the numbered lines at the head of its files, without their numbers."""
     with (find_files(source) / "data.noun").open(encoding="utf-8") as file:
-        numbered = [line for line in (next(file) for _ in range(40)) if line.startswith(" ")]
+        numbered = list(takewhile(lambda line: line.startswith(" "), file))
     lines = [re.sub(r"^ +\d+ ", "", line).rstrip() for line in numbered]
     if not any("Copyright" in line for line in lines):
         raise GlossemeError("data.noun has no licence at its head", where=str(source), todo="take a release as it is")
@@ -43,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
     chosen.out.mkdir(parents=True, exist_ok=True)
-    (chosen.out / "LICENSE").write_text("WordNet Release 3.0\n\n" + licence, encoding="utf-8")
+    (chosen.out / "LICENSE").write_text(licence, encoding="utf-8")
     write_packed(wordnet, chosen.out)
     return 0
 

@@ -16,7 +16,7 @@ from glosseme.scoring.encode import BosChoice, frame_of
 from glosseme.scoring.engine import TorchEngine
 from glosseme.scoring.execute import Effort, Settings, execute
 from glosseme.scoring.lower import lower
-from glosseme.scoring.reads import Lowered
+from glosseme.scoring.reads import Lowered, sums
 from glosseme.scoring.store import Store
 from glosseme.scoring.ways import Engine
 from zoo import CAUSAL, network_of, tokenizer_for
@@ -112,8 +112,8 @@ def run(
         return f"item 'i{int(np.flatnonzero(lowered.question_of_request == question)[0])}'"
 
     with Store(path, identity) as store:
-        sums, effort = execute(lowered, engine, store, settings or Settings(), heard, name_of)
-    return Scored(sums[lowered.question_of_request], lowered, effort, heard.said)
+        values, effort = execute(lowered, engine, store, settings or Settings(), heard, name_of)
+    return Scored(sums(lowered, values)[lowered.question_of_request], lowered, effort, heard.said)
 
 
 def engine_of(name: str) -> TorchEngine:

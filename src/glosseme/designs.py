@@ -13,7 +13,7 @@ A tie gets what chance gives, so that a scorer that gives one constant gets exac
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Literal, get_args
 
 import polars as pl
@@ -64,7 +64,7 @@ _REPEATABLE: Final = "candidate"
 _ROW: Final = "__item__"
 
 
-def judge(scores: pl.DataFrame, design: Design) -> pl.DataFrame:
+def judge(scores: pl.DataFrame, design: Design, within: Sequence[str] = ()) -> pl.DataFrame:
     """Return the outcomes of the items in `scores`: one row an item, in the order of first appearance.
 
     `scores` has at least the columns suite, item, role and value (Float64 or null). The outcomes have the
@@ -83,8 +83,9 @@ def judge(scores: pl.DataFrame, design: Design) -> pl.DataFrame:
     """
     if design not in ROLES:
         raise GlossemeError(f"there is no design {design!r}", todo=nearest(design, DESIGNS))
-    items = scores.select("suite", "item").unique(maintain_order=True).with_row_index(_ROW)
-    rows = scores.join(items, on=["suite", "item"], how="left", nulls_equal=True, maintain_order="left")
+    names = ["suite", "item", *within]
+    items = scores.select(names).unique(maintain_order=True).with_row_index(_ROW)
+    rows = scores.join(items, on=names, how="left", nulls_equal=True, maintain_order="left")
     _check_roles(rows, design)
     value = pl.col("value").cast(pl.Float64)
     # Polars puts NaN above every number: it must not reach a comparison.
@@ -92,7 +93,7 @@ def judge(scores: pl.DataFrame, design: Design) -> pl.DataFrame:
     judged = _JUDGES[design](answers)
     factors = _factors(rows, items.height)
     _check_names(factors, design)
-    return pl.concat([items.drop(_ROW), judged, factors], how="horizontal")
+    return pl.concat([items.select("suite", "item"), judged, factors], how="horizontal")
 
 
 def _check_roles(rows: pl.DataFrame, design: Design) -> None:

@@ -108,6 +108,10 @@ def run(
     limit: Limit = None,
     seed: Seed = 0,
     option: Opts = None,
+    targets: Annotated[
+        Path | None, typer.Option("--targets", help="wdlmpro: the groups of the synsets in a file.")
+    ] = None,
+    counts: Annotated[Path | None, typer.Option("--counts", help="wdlmpro: word counts of your own corpus.")] = None,
     dtype: Dtype = "float32",
     device: Device = "auto",
     bos: Bos = "auto",
@@ -132,6 +136,7 @@ def run(
         limit=limit,
         seed=seed,
         options=_options(option),
+        files={name: path for name, path in (("targets", targets), ("counts", counts)) if path is not None},
         dtype=dtype,
         device=device,
         bos=bos,

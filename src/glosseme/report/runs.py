@@ -111,6 +111,9 @@ def _summary(chosen: _Chosen, by: Sequence[str] | None) -> pl.DataFrame:
 
 def _rows(run: Run, outcomes: pl.DataFrame, by: Sequence[str] | None) -> pl.DataFrame:
     suite, identity = run.record["suite"], run.record["identity"]
+    for factor, value in suite["where"].items():
+        if factor not in (by or ()):
+            outcomes = outcomes.filter(pl.col(factor) == value)
     table = summarise(
         outcomes,
         suite["by"] if by is None else by,

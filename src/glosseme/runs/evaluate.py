@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.metadata import version
@@ -30,6 +30,7 @@ from glosseme.scoring.reads import Lowered
 from glosseme.scoring.store import Store
 from glosseme.scoring.ways import Engine
 from glosseme.suites.sample import sample
+from glosseme.suites.suite import Drawing, Items
 
 __all__ = ["evaluate", "run_folder"]
 
@@ -91,7 +92,7 @@ def _identity(model: OpenModel, asked: Asked) -> dict[str, Any]:
         "suite_version": asked.suite.version,
         "data": asked.data_name,
         "data_sha256": asked.data_sha256,
-        "options": dict(asked.options),
+        "options": asked.recorded_options,
         "bos": asked.bos,
         "limit": asked.limit,
         "seed": asked.seed if asked.limit is not None else None,
@@ -140,13 +141,15 @@ class _Job:
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     started: str = field(default_factory=_now)
+    items: Items = field(init=False)
     requests: pl.DataFrame = field(init=False)
     lowered: Lowered = field(init=False)
 
     def prepare(self) -> None:
         """Read the requests and lower them to tokens: all that can go wrong with them goes wrong here."""
-        self.requests = self._timed("items", self._read_requests)
         encoder = self._timed("tokenizer", lambda: frame_of(self.model.tokenizer, self.model.kind, self.asked.bos))
+        self.items = self._timed("items", lambda: self._read_items(encoder))
+        self.requests = self.items.requests
         self.notes += warnings_of(self.requests, first_token_scored=bool(encoder.prefix))
         self.lowered = self._timed("lower", lambda: self._lower(self.requests, encoder))
         self._write_record("running", {})
@@ -156,9 +159,11 @@ class _Job:
         requests, lowered, suite = self.requests, self.lowered, self.asked.suite
         progress.suite(self.folder, self.notes)
         with Store(self.folder.parents[len(Path(self.asked.folder).parts) - 1] / STORE, self._store_key()) as store:
-            sums, effort = self._timed("score", lambda: self._execute(store, progress))
-        scores = scores_of(requests, lowered, sums, suite.name, suite.reduction(self.asked.options))
-        outcomes = self._timed("judge", lambda: judge(scores, suite.design))
+            values, effort = self._timed("score", lambda: self._execute(store, progress))
+        expand, reduction = self.items.expand, suite.reduction(self.asked.options)
+        scores = scores_of(requests, lowered, values, suite.name, reduction, first=expand is not None)
+        scores = scores if expand is None else expand(scores)
+        outcomes = self._timed("judge", lambda: judge(scores, suite.design, suite.within))
         self._write(scores, outcomes)
         record = self._write_record("finished", _counts(scores, outcomes, lowered, effort))
         return Run(self.folder, record)
@@ -169,14 +174,18 @@ class _Job:
         self.seconds[name] = round(time.perf_counter() - start, 3)
         return value
 
-    def _read_requests(self) -> pl.DataFrame:
-        suite, asked = self.asked.suite, self.asked
-        items = suite.build(self.model.kind, asked.data, asked.options)
+    def _read_items(self, encoder: Encoder) -> Items:
+        suite, asked, kind = self.asked.suite, self.asked, self.model.kind
+        if suite.draw is not None:
+            drawing = Drawing(asked.limit, asked.seed, asked.files, encoder.cut)
+            items = suite.draw(kind, asked.data, asked.options, drawing)
+        else:
+            items = suite.build(kind, asked.data, asked.options)
         self.notes += items.notes
-        check_requests(items.requests, self.model.kind, suite.name)
-        if asked.limit is None:
-            return items.requests
-        return sample(items.requests, suite, asked.limit, asked.seed)
+        check_requests(items.requests, kind, suite.name)
+        if suite.draw is not None or asked.limit is None:
+            return items
+        return replace(items, requests=sample(items.requests, suite, asked.limit, asked.seed))
 
     def _lower(self, requests: pl.DataFrame, encoder: Encoder) -> Lowered:
         suite = self.asked.suite
@@ -227,6 +236,7 @@ class _Job:
                 "cluster": suite.cluster,
                 "by": list(suite.by),
                 "also": [list(columns) for columns in suite.also],
+                "where": dict(suite.where),
             },
             "notes": self.notes,
             "started": self.started,

@@ -33,6 +33,7 @@ class RunArguments:
     limit: int | None = None
     seed: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, Path] = field(default_factory=dict)
     dtype: str = "float32"
     device: str = "auto"
     bos: str = "auto"
@@ -86,6 +87,9 @@ def _asked(model: OpenModel, arguments: RunArguments) -> list[Asked]:
         if not any(name in suite.options for suite in suites):
             known = sorted({option for suite in suites for option in suite.options})
             raise GlossemeError(f"none of the suites has an option {name!r}", todo=nearest(name, known))
+    for name in arguments.files:
+        if not any(name in suite.files for suite in suites):
+            raise GlossemeError(f"none of the suites takes a file --{name}", todo=f"leave out --{name}")
     return [
         asked_of(
             suite,
@@ -94,6 +98,7 @@ def _asked(model: OpenModel, arguments: RunArguments) -> list[Asked]:
             limit=arguments.limit,
             seed=arguments.seed,
             bos=_one_of("bos", arguments.bos, BOS_CHOICES),
+            files={k: v for k, v in arguments.files.items() if k in suite.files},
         )
         for suite in suites
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import file_digest
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from glosseme.measures import PllVariant
 from glosseme.scoring.encode import BosChoice
 from glosseme.suites.suite import Suite
 
-__all__ = ["Asked", "asked_of", "pll_variant"]
+__all__ = ["Asked", "asked_of", "pll_variant", "sha256_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,14 @@ class Asked:
     limit: int | None = None
     seed: int = 0
     bos: BosChoice = "auto"
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Further files of the user's, by the suite's names for them."""
+
+    @property
+    def recorded_options(self) -> dict[str, str]:
+        """The options as a run records them: a file by its name and hash."""
+        files = {k: f"{path.name} (sha256 {sha256_of(path)[:12]})" for k, path in self.files.items()}
+        return {**self.options, **files}
 
     @property
     def data_name(self) -> str:
@@ -56,6 +64,7 @@ def asked_of(
     limit: int | None = None,
     seed: int = 0,
     bos: BosChoice = "auto",
+    files: Mapping[str, Path] | None = None,
 ) -> Asked:
     """Return what is asked of a suite, with its defaults filled in.
 
@@ -69,9 +78,15 @@ def asked_of(
         if value not in suite.options[name]:
             raise GlossemeError(f"{suite.name} has no {name} {value!r}", todo=nearest(value, suite.options[name]))
         chosen[name] = value
+    given = dict(files or {})
+    for name, path in given.items():
+        if name not in suite.files:
+            raise GlossemeError(f"{suite.name} takes no file --{name}", todo=nearest(name, suite.files))
+        sha256_of(path)
     if data is None or data in suite.sets:
-        return Asked(suite, data or suite.sets[0], None, chosen, limit, seed, bos)
-    return Asked(suite, data, _hash_of(suite, data), chosen, limit, seed, bos)
+        return Asked(suite, data or suite.sets[0], None, chosen, limit, seed, bos, given)
+    hashed = suite.data_sha256(data) if suite.data_sha256 is not None else _hash_of(suite, data)
+    return Asked(suite, data, hashed, chosen, limit, seed, bos, given)
 
 
 def _hash_of(suite: Suite, data: str) -> str:
@@ -81,11 +96,16 @@ def _hash_of(suite: Suite, data: str) -> str:
         raise GlossemeError(f"{suite.name} has no set {data!r}{files}", todo=nearest(data, suite.sets))
     if not path.is_file():
         raise GlossemeError("this is no file", where=data, todo=f"{suite.name} reads a single file with --data")
+    return sha256_of(path)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the hash of a file's content; raise `GlossemeError` if it can't be read."""
     try:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise GlossemeError(f"the file can't be read ({error.strerror})", where=data) from None
+        raise GlossemeError(f"the file can't be read ({error.strerror})", where=str(path)) from None
 
 
 def pll_variant(options: Mapping[str, str]) -> PllVariant:

@@ -54,6 +54,12 @@ class Encoder:
         batch = self.tokenizer(list(texts), add_special_tokens=False, truncation=False, verbose=False)
         return [_tokens(e) for e in batch.encodings]
 
+    def cut(self, texts: Sequence[str], n_tokens: int) -> list[str]:
+        """Return each text up to the end of its token number `n_tokens`."""
+        encoded = self.encode(texts)
+        pairs = zip(texts, encoded, strict=True)
+        return [t if len(e.ids) <= n_tokens else t[: e.ends[n_tokens - 1]] for t, e in pairs]
+
     def framed(self, ids: Ids) -> tuple[Ids, int]:
         """Return `ids` between prefix and suffix, and how many ids stand before the text.
 

@@ -20,8 +20,6 @@ from glosseme.scoring.ways import Engine, Way, layout_of
 
 __all__ = ["Effort", "Progress", "Settings", "execute"]
 
-Floats = npt.NDArray[np.float64]
-
 _NO_MEMORY = ("memoryerror", "out of memory", "not enough memory", "allocate memory", "alloc_failed")
 """What Python, CUDA, torch's allocators and cuBLAS say, in lower case."""
 
@@ -87,8 +85,8 @@ def execute(
     settings: Settings,
     progress: Progress,
     name_of: Callable[[int], str],
-) -> tuple[Floats, Effort]:
-    """Return the summed value of each question in nats, shape (questions,), NaN for one without reads.
+) -> tuple[npt.NDArray[np.float32], Effort]:
+    """Return the value of each read in nats, shape (reads,).
 
     `engine` is called only if an answer isn't in the store. `name_of` names a question for errors. Raises
     `GlossemeError` for values that aren't finite, unless settings allow them.
@@ -106,7 +104,7 @@ def execute(
             below = ladder[ladder.index(verdict.way) + 1 :]
             verdict = choose(running, limits, below or ("plain",))
             work.note(verdict)
-    return work.sums(), work.effort
+    return work.values(), work.effort
 
 
 class _Work:
@@ -287,12 +285,10 @@ class _Work:
     def _span(self, question: int) -> slice:
         return slice(int(self._first[question]), int(self._first[question + 1]))
 
-    def sums(self) -> Floats:
-        """Return the sum over each question's reads in float64, NaN for a question without reads."""
+    def values(self) -> npt.NDArray[np.float32]:
+        """Return the value of each read."""
         self.effort.nonfinite = int((~np.isfinite(self._values)).sum())
-        sums = np.zeros(len(self._lowered.keys))
-        np.add.at(sums, self._reads.question, self._values.astype(np.float64))  # float64: no rounding of sums
-        return np.where(self._lowered.n_tokens > 0, sums, np.nan)
+        return self._values
 
 
 def _out_of_memory(error: BaseException) -> bool:

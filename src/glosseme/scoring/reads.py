@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NO_TOKEN", "Ids", "Ints", "Lowered", "Ragged", "Reads", "joined", "ragged", "reads_of"]
+__all__ = ["NO_TOKEN", "Ids", "Ints", "Lowered", "Ragged", "Reads", "firsts", "joined", "ragged", "reads_of", "sums"]
 
 Ids = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -143,6 +143,21 @@ class Lowered:
     """Whether a token covers non-space characters of both sides of a boundary, shape (questions,)."""
     mismatch: Bools
     """Whether filling a slot changed the tokens around it, shape (questions,)."""
+
+
+def sums(lowered: Lowered, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """Return the sum over each question's reads in nats, shape (questions,), NaN for a question without reads."""
+    total = np.zeros(len(lowered.keys))
+    np.add.at(total, lowered.reads.question, values.astype(np.float64))  # float64: no rounding of sums
+    return np.where(lowered.n_tokens > 0, total, np.nan)
+
+
+def firsts(lowered: Lowered, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """Return the value of each question's first read in nats, shape (questions,), NaN for one without reads."""
+    first = np.full(len(lowered.keys), np.nan)
+    questions, index = np.unique(lowered.reads.question, return_index=True)
+    first[questions] = values[index]
+    return first
 
 
 def joined(parts: Iterable[npt.ArrayLike]) -> Ints:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import polars as pl
 
 from glosseme.designs import Design
 from glosseme.measures import Kind, Reduction
 
-__all__ = ["Items", "Options", "Suite"]
+__all__ = ["Drawing", "Items", "Options", "Suite"]
 
 Options = Mapping[str, str]
 
@@ -23,6 +24,22 @@ class Items:
     """One row a request: the columns of `measures.REQUEST_COLUMNS`, then the suite's factors."""
     notes: tuple[str, ...] = ()
     """Sentences for the user: flaws of a file, items left out."""
+    expand: Callable[[pl.DataFrame], pl.DataFrame] | None = None
+    """Makes the rows of items from the scores of requests, where items share requests; the scores have, besides the
+    columns of scores.parquet, `first_logprob` (nats), that of the text's first token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What a suite needs to know that draws its own sample."""
+
+    limit: int | None = None
+    """So many items, or all."""
+    seed: int = 0
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Files of the user's, by the names in `Suite.files`."""
+    cut: Callable[[Sequence[str], int], list[str]] = lambda texts, n_tokens: list(texts)
+    """Returns texts cut after so many tokens of the model's tokenizer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +81,16 @@ class Suite:
     """How token values become one value, where no option `reduction` says otherwise."""
     join: str = " "
     """What stands between a context and a text."""
+    draw: Callable[[Kind, str, Options, Drawing], Items] | None = None
+    """Takes the place of `build` in a suite whose requests are shared by items, so that it draws its own sample."""
+    files: tuple[str, ...] = ()
+    """Names of further files that a user may give (`--targets FILE`)."""
+    data_sha256: Callable[[str], str] | None = None
+    """Returns a hash of data that is neither a set nor a single file; raises `GlossemeError` if there is none."""
+    within: tuple[str, ...] = ()
+    """Factors that tell apart items of the same name."""
+    where: Mapping[str, str] = field(default_factory=dict)
+    """Values of factors to which tables keep that don't group by them."""
     in_group: bool = True
     """Whether naming the group (`paired-focus`) includes it."""
 

@@ -2,4 +2,11 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import Final
+
+from glosseme.suites.suite import Suite
+from glosseme.suites.wdlmpro.tasks import WDLMPRO
+
+__all__ = ["SUITES"]
+
+SUITES: Final[tuple[Suite, ...]] = (WDLMPRO,)
