@@ -150,7 +150,8 @@ class _Job:
         encoder = self._timed("tokenizer", lambda: frame_of(self.model.tokenizer, self.model.kind, self.asked.bos))
         self.items = self._timed("items", lambda: self._read_items(encoder))
         self.requests = self.items.requests
-        self.notes += warnings_of(self.requests, first_token_scored=bool(encoder.prefix))
+        own = self.asked.data_sha256 is not None
+        self.notes += warnings_of(self.requests, first_token_scored=bool(encoder.prefix), spaces=own)
         self.lowered = self._timed("lower", lambda: self._lower(self.requests, encoder))
         self._write_record("running", {})
 
