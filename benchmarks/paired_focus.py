@@ -1,6 +1,6 @@
 """Paired-focus semantics, glosseme beside minicons: same model, same items, same threads, alternating runs.
 
-    python benchmarks/paired_focus.py --items 480 --rounds 3
+    python benchmarks/paired_focus.py --items 96 --rounds 3
 
 minicons scores each construction with its controls on its own, as the paper's authors did (batches of 64). Times leave
 out loading; glosseme's include tokenising, planning and writing. Prints medians and writes
@@ -62,7 +62,7 @@ def theirs(requests: pl.DataFrame, scorer) -> tuple[np.ndarray, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--items", type=int, default=480)
+    parser.add_argument("--items", type=int, default=96)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--model", default="offline:gemma-3-270m")
     arguments = parser.parse_args()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from glosseme.measures import Kind, PllVariant
@@ -56,8 +57,10 @@ class Heard:
 class Scored:
     """The values of requests, in their order."""
 
-    values: np.ndarray[Any, np.dtype[np.float64]]
+    values: npt.NDArray[np.float64]
     """Sums over tokens in nats, shape (requests,)."""
+    of_reads: npt.NDArray[np.float32]
+    """The value of each read, shape (reads,)."""
     lowered: Lowered
     effort: Effort
     said: list[str]
@@ -113,7 +116,7 @@ def run(
 
     with Store(path, identity) as store:
         values, effort = execute(lowered, engine, store, settings or Settings(), heard, name_of)
-    return Scored(sums(lowered, values)[lowered.question_of_request], lowered, effort, heard.said)
+    return Scored(sums(lowered, values)[lowered.question_of_request], values, lowered, effort, heard.said)
 
 
 def engine_of(name: str) -> TorchEngine:

@@ -1,7 +1,10 @@
-"""Real tokenizers, each trained on two paragraphs and wrapped as the ones of its family are."""
+"""Real tokenizers, each made from two paragraphs and wrapped as the ones of its family are."""
 
 from __future__ import annotations
 
+import json
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
 
@@ -118,8 +121,6 @@ def _spaced_bpe(*, prepend: bool) -> Tokenizer:
 
 
 def _without_added(backend: Tokenizer, keep: Iterable[str]) -> Tokenizer:
-    import json
-
     state = json.loads(backend.to_str())
     state["added_tokens"] = [token for token in state["added_tokens"] if token["content"] in set(keep)]
     return Tokenizer.from_str(json.dumps(state))
@@ -150,15 +151,21 @@ def deberta() -> PreTrainedTokenizerFast:
 
 
 def _unigram(special: list[str], normalizer: normalizers.Normalizer) -> Tokenizer:
-    backend = Tokenizer(models.Unigram())
+    # Counted here, because the trainer of `tokenizers` doesn't give the same pieces twice.
+    words = normalizer.normalize_str(TEXT).split()
+    counts = Counter(word[:n] for word in ("▁" + word for word in words) for n in range(1, len(word) + 1))
+    counts.update(word[a:b] for word in words for a in range(len(word)) for b in range(a + 1, a + 5))
+    pieces = {p: n * len(p) for p, n in counts.items() if len(p) == 1 or (n > 2 and p.lstrip("▁").isalpha())}
+    total = sum(pieces.values())
+    scored = [(piece, math.log(pieces[piece] / total)) for piece in sorted(pieces)]
+    vocabulary = [*((token, 0.0) for token in special), *scored]
+    backend = Tokenizer(models.Unigram(vocabulary, unk_id=special.index("<unk>")))
     backend.normalizer = normalizer
     split = [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(prepend_scheme="always")]
     backend.pre_tokenizer = pre_tokenizers.Sequence(split)
     backend.decoder = decoders.Metaspace(prepend_scheme="always")
-    return _train(
-        backend,
-        trainers.UnigramTrainer(vocab_size=SIZE, special_tokens=special, unk_token="<unk>", show_progress=False),
-    )
+    backend.add_special_tokens([AddedToken(token, special=True) for token in special])
+    return backend
 
 
 def _bert_like(backend: Tokenizer, *, lstrip: bool) -> PreTrainedTokenizerFast:
@@ -195,11 +202,18 @@ def mpnet() -> PreTrainedTokenizerFast:
 
 
 def _word_piece(special: list[str], unknown: str) -> Tokenizer:
-    backend = Tokenizer(models.WordPiece(unk_token=unknown))
-    backend.normalizer = normalizers.BertNormalizer(lowercase=True)
-    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    normalizer, split = normalizers.BertNormalizer(lowercase=True), pre_tokenizers.BertPreTokenizer()
+    # Counted here, because the trainer of `tokenizers` doesn't give the same pieces twice.
+    words = sorted({word for word, _ in split.pre_tokenize_str(normalizer.normalize_str(TEXT))})
+    endings = Counter(word[-n:] for word in words for n in range(1, 4) if len(word) > n)
+    letters = sorted(set("".join(words)))
+    pieces = [*letters, *words, *("##" + c for c in letters), *sorted("##" + e for e, n in endings.items() if n > 1)]
+    vocabulary = {token: i for i, token in enumerate(dict.fromkeys([*special, *pieces]))}
+    backend = Tokenizer(models.WordPiece(vocabulary, unk_token=unknown))
+    backend.normalizer, backend.pre_tokenizer = normalizer, split
     backend.decoder = decoders.WordPiece()
-    return _train(backend, trainers.WordPieceTrainer(vocab_size=SIZE, special_tokens=special, show_progress=False))
+    backend.add_special_tokens([AddedToken(token, special=True) for token in special])
+    return backend
 
 
 def roberta() -> PreTrainedTokenizerFast:

@@ -11,11 +11,12 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unicodedata import combining
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken
 from transformers import PreTrainedTokenizerFast
@@ -129,8 +130,11 @@ def test_the_number_of_tokens_of_a_filler_is_told() -> None:
     lowered = lowered_of(rows, tokenizer_of("bert"), "masked")
     one, several = lowered.n_tokens.tolist()
     assert (one, several) == (1, len(tokenizer_of("bert")("unbelievable", add_special_tokens=False).input_ids))
-    scores = scores_of(table(rows), lowered, np.array([-2.0, -12.0]), "suite", "mean")
-    assert scores["value"].to_list() == [-2.0, -12.0 / several]
+    values = np.full(1 + several, -2, np.float32)
+    scores = scores_of(table(rows), lowered, values, "suite", "sum")
+    assert scores["n_tokens"].to_list() == [1, several]
+    assert scores["value"].to_list() == [-2.0, -2.0 * several]
+    assert scores_of(table(rows), lowered, values, "suite", "mean")["value"].to_list() == [-2.0, -2.0]
 
 
 @pytest.mark.parametrize("measure", ["slot", "pll"])
@@ -170,13 +174,11 @@ def test_the_copies_of_a_long_sentence_are_streamed(tmp_path: Path) -> None:
     lowered = lowered_of([("pll", None, text)], tokenizer_of("bert"), "masked")
     longest = int(lowered.reads.lengths.max())
     assert longest > 350
-    limits = Limits(tokens=8 * longest, logits=5 * 1000)
-    stub = Stub("masked", vocabulary=1000, exact=True)
-    run(lowered, lambda: stub, tmp_path / "s", Settings(limits=limits))
-    batches = [batch for _, batch in stub.seen]
-    assert max(batch.ids.size for batch in batches) <= limits.tokens
-    assert max(len(batch.places) for batch in batches) <= max(8, limits.logits // 1000)
-    assert len(batches) >= len(lowered.reads.lengths) // 8
+    for n, limits in ((4, Limits(tokens=4 * longest)), (9, Limits(tokens=12 * longest, logits=9 * 1000))):
+        stub = Stub("masked", vocabulary=1000, exact=True, limits=limits)
+        run(lowered, lambda: stub, tmp_path / str(n))  # noqa: B023
+        assert {batch.ids.shape[0] for _, batch in stub.seen[:-1]} == {n}
+        assert {len(batch.places) for _, batch in stub.seen[:-1]} == {n}
 
 
 def test_words_are_told_apart_across_added_tokens() -> None:
@@ -242,7 +244,7 @@ def test_a_first_token_without_bos_is_null_and_not_zero(tmp_path: Path) -> None:
     rows: list[Row] = [("sentence", None, "a"), ("sentence", None, "a a")]
     found = score(rows, "gpt2", tmp_path / "s")
     for reduction in ("sum", "mean", "probability"):
-        scores = scores_of(table(rows), found.lowered, found.values, "suite", reduction)
+        scores = scores_of(table(rows), found.lowered, found.of_reads, "suite", reduction)
         assert scores["logprob"].to_list()[0] is None
         assert scores["value"].to_list()[0] is None
         assert scores["value"].to_list()[1] is not None
@@ -430,6 +432,7 @@ WORDS = st.lists(WORD, min_size=1, max_size=4).map(" ".join)
 @pytest.mark.parametrize("name", [*CAUSAL_TOKENIZERS, *MASKED_TOKENIZERS])
 def test_a_continuation_is_what_covers_its_characters(name: str, context: str, text: str, join: str) -> None:
     """All scripts, normalisers that change lengths, tokens of part of a character: by brute force over characters."""
+    assume(not combining(text[0]))  # NFC makes one character of it and the last of the context
     tokenizer, kind = tokenizer_of(name), kind_of_tokenizer(name)
     joined = context + join + text
     encoding = tokenizer([joined], add_special_tokens=False).encodings[0]

@@ -159,6 +159,8 @@ def _divergence(name: str, context: str, text: str) -> float:
 WAY_OF: dict[str, Way] = dict.fromkeys(CAUSAL, "trie")
 # Their positions are counted in columns of a row (ALiBi, GPT-Neo's windows), or they have a state.
 WAY_OF |= dict.fromkeys(("bloom", "mpt", "falcon-alibi", "gpt-neo", "mamba", *MASKED), "padded")
+# They see their padding, whatever they are told.
+WAY_OF |= dict.fromkeys(("convbert", "mobilebert"), "equal")
 
 
 @pytest.mark.parametrize("name", CAUSAL)
@@ -193,6 +195,25 @@ def test_values_of_the_zoo_depend_on_their_context() -> None:
     for name in CAUSAL:
         values = [reference(name, row) for row in CAUSAL_ROWS if row[2] == "Nobody answered."]
         assert abs(values[0] - values[1]) > 0.05, name
+
+
+@pytest.mark.parametrize("name", ["gpt2", "gemma3", "bert", "modernbert"])
+def test_the_vocabulary_is_reached_only_where_it_is_read(name: str, tmp_path: Path) -> None:
+    """The product with a large vocabulary costs more than a small model's body."""
+    rows = CAUSAL_ROWS[:4] if name in CAUSAL else MASKED_ROWS[:4]
+    lowered = lowered_of(rows, tokenizer_for(name), kind_of_name(name))
+    engine = engine_of(name)
+    engine.exact = True  # no check, which would read everything
+    seen: list[int] = []
+    head = network_of(name).get_output_embeddings()
+    handle = head.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0].shape[:-1].numel()))
+    try:
+        run(lowered, lambda: engine, tmp_path / "s")
+    finally:
+        handle.remove()
+    reads = lowered.reads
+    assert sum(seen) <= len(np.unique(reads.sequence * 1000 + reads.position))
+    assert sum(seen) < 0.5 * reads.lengths.sum()
 
 
 @pytest.mark.parametrize("bos", ["auto", "always", "never"])

@@ -185,6 +185,14 @@ def _lowered(rows: list[Row] = MANY) -> Lowered:
 SMALL = Settings(limits=Limits(tokens=60, row_tokens=40))
 
 
+def test_an_engine_says_how_much_it_holds(tmp_path: Path) -> None:
+    """Unless somebody asks for something else."""
+    for asked, most in ((None, 60), (Limits(tokens=30), 30)):
+        stub = Stub(exact=True, limits=Limits(tokens=60))
+        run(_lowered(), lambda: stub, tmp_path / str(most), Settings(limits=asked, ways=("padded",)))  # noqa: B023
+        assert most // 2 < max(batch.ids.size for _, batch in stub.seen) <= most
+
+
 class Limited:
     """A fault: a batch of more than `most` tokens, padding included, runs out of memory."""
 
@@ -303,32 +311,28 @@ class Breaking:
     """A model of the zoo that is interrupted after so many batches, those of the check among them."""
 
     def __init__(self, name: str, after: int) -> None:
-        self._engine, self._left = engine_of(name), after
+        self._engine, self.left = engine_of(name), after
 
     def __getattr__(self, attribute: str) -> Any:
         return getattr(self._engine, attribute)
 
     def answer(self, batch: Batch, way: Way) -> Floats:
-        if self._left == 0:
+        if self.left == 0:
             raise KeyboardInterrupt
-        self._left -= 1
+        self.left -= 1
         return self._engine.answer(batch, way)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bert"])
 def test_a_resumed_run_is_bit_identical(name: str, tmp_path: Path) -> None:
     lowered = lowered_of(rows_for(name), tokenizer_for(name), kind_of_name(name))
-    whole = run(lowered, partial(engine_of, name), tmp_path / "whole", SMALL)
-    stored = []
-    for after in range(1, 80):
-        try:
-            found = run(lowered, partial(Breaking, name, after), tmp_path / "s", SMALL)
-        except KeyboardInterrupt:
-            continue
-        stored.append(found.effort.questions_stored)
-        np.testing.assert_array_equal(found.values, whole.values)
-        break
-    assert 0 < stored[0] < whole.effort.questions
+    never = Breaking(name, -1)
+    whole = run(lowered, lambda: never, tmp_path / "whole", SMALL)
+    with pytest.raises(KeyboardInterrupt):
+        run(lowered, partial(Breaking, name, (-1 - never.left) * 3 // 4), tmp_path / "s", SMALL)
+    rest = run(lowered, partial(engine_of, name), tmp_path / "s", SMALL)
+    assert 0 < rest.effort.questions_stored < rest.effort.questions
+    np.testing.assert_array_equal(rest.values, whole.values)
 
 
 def test_a_finished_store_needs_no_engine(tmp_path: Path) -> None:

@@ -124,6 +124,13 @@ MASKED: dict[str, _Row] = {
     "xlm-roberta": ("XLMRobertaForMaskedLM", "XLMRobertaConfig", "xlm_roberta", _BERT),
     "mpnet": ("MPNetForMaskedLM", "MPNetConfig", "mpnet", _BERT),
     "deberta-v2": ("DebertaV2ForMaskedLM", "DebertaV2Config", "deberta", _DEBERTA),
+    "convbert": ("ConvBertForMaskedLM", "ConvBertConfig", "bert", _BERT | {"embedding_size": 16}),
+    "mobilebert": (
+        "MobileBertForMaskedLM",
+        "MobileBertConfig",
+        "bert",
+        _BERT | {"embedding_size": 16, "intra_bottleneck_size": 16},
+    ),
     "modernbert": (
         "ModernBertForMaskedLM",
         "ModernBertConfig",
