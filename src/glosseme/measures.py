@@ -10,6 +10,7 @@ columns of `REQUEST_COLUMNS`, followed by the suite's factors.
 | `pll` | null or what precedes | the text | pseudo-log-likelihood of the text, masked models |
 | `slot` | a text with one `SLOT` | the filler | log p(filler in the slot), masked models |
 | `divergence` | a text with two `SLOT`s | the two fillers | Jensen-Shannon divergence in nats, masked models |
+| `similarity` | a text | the text | cosine of the two mean vectors, static embeddings |
 
 The fillers of a divergence are joined by `SLOT`, in order, and the one in whose place it is read is marked with
 a leading `*` (`*let___alone`): it is between the distributions there with that one masked and with both masked.
@@ -38,8 +39,8 @@ __all__ = [
     "check_requests",
 ]
 
-Kind = Literal["causal", "masked"]
-Measure = Literal["conditional", "sentence", "pll", "slot", "divergence"]
+Kind = Literal["causal", "masked", "static"]
+Measure = Literal["conditional", "sentence", "pll", "slot", "divergence", "similarity"]
 Reduction = Literal["sum", "mean", "probability"]
 PllVariant = Literal["within_word_l2r", "original"]
 
@@ -54,6 +55,7 @@ SLOT: Final = "___"
 MEASURES_OF: Final[dict[Kind, frozenset[Measure]]] = {
     "causal": frozenset({"conditional", "sentence"}),
     "masked": frozenset({"pll", "slot", "divergence"}),
+    "static": frozenset({"similarity"}),
 }
 """Which questions a model of a kind can answer."""
 
@@ -70,13 +72,13 @@ def check_requests(requests: pl.DataFrame, kind: Kind, suite: str) -> None:
     """Raise `GlossemeError` for a request that no model of this kind can answer, naming the item.
 
     `requests` has the columns of `REQUEST_COLUMNS`. Found here, before a model is loaded: empty texts, slots that
-    are missing or doubled, a measure of the other kind of model.
+    are missing or doubled, a measure of another kind of model.
     """
     _refuse(requests, ~pl.col("measure").is_in(list(MEASURES)), suite, "an unknown measure")
     wrong = requests.filter(~pl.col("measure").is_in(list(MEASURES_OF[kind])))
     if wrong.height:
         measure, item = wrong.row(0, named=True)["measure"], wrong["item"][0]
-        other = "masked" if kind == "causal" else "causal"
+        other = next(k for k, measures in MEASURES_OF.items() if measure in measures)
         raise GlossemeError(
             f"measure {measure!r} needs a {other} model and this one is {kind}",
             where=f"{suite}, item {item!r}",
@@ -85,7 +87,8 @@ def check_requests(requests: pl.DataFrame, kind: Kind, suite: str) -> None:
     text, context, measure_is = pl.col("text"), pl.col("context"), pl.col("measure")
     empty = text.is_null() | (text.str.strip_chars() == "")
     _refuse(requests, empty, suite, "the text is empty")
-    _refuse(requests, (measure_is == "conditional") & context.is_null(), suite, "a conditional needs a context")
+    for name in ("conditional", "similarity"):
+        _refuse(requests, (measure_is == name) & context.is_null(), suite, f"a {name} needs a context")
     _refuse(requests, context.is_not_null() & (context.str.strip_chars() == ""), suite, "the context is empty")
     slots = context.str.count_matches(SLOT, literal=True).fill_null(0)
     for name, wanted in (("slot", 1), ("divergence", 2)):

@@ -1,15 +1,19 @@
-"""The main job in one call: a sample of every suite of paired-focus, and its tables."""
+"""The main job in one call: a sample of every suite that fits a model, and the tables."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from glosseme.report.runs import table_of_runs
 from glosseme.runs.many import RunArguments, run_many
 
 __all__ = ["SUITES", "quickstart"]
 
-SUITES = ("paired-focus",)
+SUITES: Final = ("paired-focus", "wdlmpro")
+
+_ITEMS_PER_GROUP: Final = 20
+"""A group of wdlmpro, with its fifty candidates, costs about as much as so many items of paired-focus."""
 
 
 def quickstart(model: str, out: Path, limit: int, *, quiet: bool = False) -> str:
@@ -17,8 +21,10 @@ def quickstart(model: str, out: Path, limit: int, *, quiet: bool = False) -> str
 
     The folder is replaced by the next quickstart; values already in its store are not computed again.
     """
-    arguments = RunArguments(models=[model], suites=SUITES, out=out, limit=limit, overwrite=True)
-    folders = list(run_many(arguments, quiet=quiet))
+    limits = {"paired-focus": limit, "wdlmpro": max(2, limit // _ITEMS_PER_GROUP)}
+    for suite in SUITES:
+        arguments = RunArguments(models=[model], suites=[suite], out=out, limit=limits[suite], overwrite=True)
+        folders = list(run_many(arguments, quiet=quiet))
     tables = table_of_runs(out, model=model)
     return "\n".join(
         [

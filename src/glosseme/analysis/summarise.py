@@ -65,11 +65,11 @@ def summarise(
 
     `outcomes` is what `designs.judge` returns, `cluster` the column whose equal values mark items that are
     not independent (default: all are), `also` further groupings, whose rows follow with `ALL` for the
-    factors they leave out, `metrics` a choice of `METRICS`. Factor columns are strings, their values in the
-    order of first appearance in `outcomes`. `estimate` with its 95% interval `low` and `high` is over the
-    `n` items that could be judged, `dropped` counts the others, `ties` the judged items with a tie,
-    `n_clusters` the clusters. `chance` is the mean of the items' chance (.5 for `rank_score`); ties and
-    chance of a delta or a mean are null.
+    factors they leave out, `metrics` a choice of `METRICS`. Factor columns are strings: enumerations in their
+    own order, numbers by size, other values in the order of first appearance in `outcomes`. `estimate` with
+    its 95% interval `low` and `high` is over the `n` items that could be judged, `dropped` counts the others,
+    `ties` the judged items with a tie, `n_clusters` the clusters. `chance` is the mean of the items' chance
+    (.5 for `rank_score`); ties and chance of a delta or a mean are null.
 
     Raises `GlossemeError` for a factor, a cluster or a metric that there is not.
 
@@ -131,9 +131,13 @@ def _check_factors(outcomes: pl.DataFrame, design: Design, names: Sequence[str])
 
 
 def _levels(factor: pl.Series) -> pl.Series:
-    """Return a factor as an enumeration in the order of first appearance, for sorting."""
+    """Return a factor as an enumeration of its values in their order, for sorting."""
     names = factor.cast(pl.String)
-    return names.cast(pl.Enum(names.drop_nulls().unique(maintain_order=True)))
+    if isinstance(factor.dtype, pl.Enum):
+        return names.cast(factor.dtype)
+    found = factor.drop_nulls().unique(maintain_order=True)
+    ordered = found.sort() if factor.dtype.is_numeric() else found
+    return names.cast(pl.Enum(ordered.cast(pl.String)))
 
 
 def _judged(design: Design, metrics: Sequence[_Metric]) -> list[pl.Expr]:

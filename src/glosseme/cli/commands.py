@@ -67,10 +67,10 @@ def quickstart(
         str, typer.Option("-m", "--model", help="Another model than the offline one.")
     ] = "offline:gemma-3-270m",
     out: Out = Path("runs/quickstart"),
-    limit: Annotated[int, typer.Option("--limit", help="Items of each suite.")] = 480,
+    limit: Annotated[int, typer.Option("--limit", help="Items of a suite; of wdlmpro a twentieth.")] = 480,
     quiet: Quiet = False,
 ) -> None:
-    """Evaluate the offline model on a sample of paired-focus and print the tables."""
+    """Evaluate the offline model on a sample of paired-focus and wdlmpro and print the tables."""
     from glosseme.quickstart import quickstart as start
 
     typer.echo(start(model, out, limit, quiet=quiet))
@@ -163,6 +163,49 @@ def table(
     from glosseme.report.runs import table_of_runs
 
     typer.echo(table_of_runs(runs, by=by, suite=suite, model=model, format_=format_))
+
+
+@app.command()
+def compare(
+    runs: Annotated[Path, typer.Argument(help="A folder of runs.")],
+    by: Annotated[str | None, typer.Option("--by", help="Finer published figures: band (wdlmpro).")] = None,
+    format_: Format = "text",
+) -> None:
+    """Put runs beside the published figures of the same models."""
+    from glosseme.report.compare import compare_runs
+
+    typer.echo(compare_runs(runs, by=by, format_=format_))
+
+
+@app.command()
+def sample(
+    suite: Annotated[str, typer.Argument(help="The suite: wdlmpro.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="A new folder for the sheets and the key.")],
+    groups: Annotated[int, typer.Option("--groups", help="Groups of each task.")] = 20,
+    candidates: Annotated[int, typer.Option("--candidates", help="Candidates that a group has at most.")] = 10,
+    seed: Annotated[int, typer.Option("--seed", help="Draws the groups and their order.")] = 0,
+    data: Data = None,
+) -> None:
+    """Write sheets for people to rank, with the key apart."""
+    from glosseme.people.sheets import write_sheets
+
+    for path in write_sheets(suite, data, out, n_groups=groups, n_candidates=candidates, seed=seed):
+        typer.echo(path)
+
+
+@app.command()
+def rate(
+    key: Annotated[Path, typer.Argument(help="The key that `glosseme sample` wrote.")],
+    sheets: Annotated[list[Path], typer.Argument(help="Filled sheets, named after their raters: W2D_anna.csv.")],
+    runs: Annotated[
+        Path | None, typer.Option("--runs", help="A folder of runs: their models beside the people.")
+    ] = None,
+    format_: Format = "text",
+) -> None:
+    """Score filled sheets, with models on the same groups beside them."""
+    from glosseme.report.people import rate_sheets
+
+    typer.echo(rate_sheets(key, sheets, runs, format_=format_))
 
 
 @app.command()

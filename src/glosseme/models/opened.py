@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from glosseme.errors import GlossemeError
 from glosseme.measures import Kind
@@ -12,14 +12,15 @@ from glosseme.models.fake import Fake, fake_identity, fake_of, fake_tokenizer
 from glosseme.models.identity import Identity, identify
 from glosseme.models.kind import kind_of, max_length, needs_remote_code
 from glosseme.models.load import Dtype, attention_of, check_dtype, load_network, load_tokenizer, pick_device
+from glosseme.models.record import record_of
 from glosseme.models.reference import Reference, parse_reference
 from glosseme.models.source import ModelFiles, read_config, resolve_light, resolve_weights, tokenizer_files
-from glosseme.models.versions import versions
+from glosseme.models.static import StaticModel, open_static
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["OpenModel", "open_model"]
+__all__ = ["Model", "OpenModel", "open_model"]
 
 
 class OpenModel:
@@ -106,32 +107,18 @@ class OpenModel:
 
     def record(self) -> dict[str, Any]:
         """Return what run.json says of the model; `attention` is null until the network is loaded."""
-        identity = self.identity
-        return {
-            "name": self.reference.name,
-            "revision": self.reference.revision,
-            "source": self.reference.source,
-            "display": self.reference.display,
-            "kind": self.kind,
-            "commit": identity.commit,
-            "weights_sha256": identity.weights,
-            "tokenizer_sha256": identity.tokenizer,
-            "files_sha256": dict(identity.files),
-            "max_length": self.max_length,
-            "dtype": self.dtype,
-            "device": self.device,
-            "attention": attention_of(self._network) if self._network is not None else None,
-            "trust_remote_code": self._trust,
-            "versions": versions(),
-        }
+        attention = attention_of(self._network) if self._network is not None else None
+        return record_of(self, attention=attention, trust_remote_code=self._trust)
 
 
-def open_model(
-    text: str, *, dtype: str = "float32", device: str = "auto", trust_remote_code: bool = False
-) -> OpenModel:
+Model: TypeAlias = OpenModel | StaticModel
+
+
+def open_model(text: str, *, dtype: str = "float32", device: str = "auto", trust_remote_code: bool = False) -> Model:
     """Return the model that `NAME[@REVISION]` stands for, without loading or downloading its weights.
 
-    Raises `GlossemeError` for a name, revision, dtype or kind of model that can't be used.
+    Static embeddings are float32 on the CPU, whatever is asked for. Raises `GlossemeError` for a name, revision,
+    dtype or kind of model that can't be used.
 
     >>> model = open_model("fake:random-masked@7")
     >>> model.kind, model.fake, model.max_length
@@ -139,6 +126,8 @@ def open_model(
     """
     reference, checked = parse_reference(text), check_dtype(dtype)
     trust = bool(trust_remote_code)
+    if reference.source == "static":
+        return open_static(reference)
     if reference.source == "fake":
         return OpenModel(
             reference,

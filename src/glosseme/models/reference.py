@@ -12,13 +12,17 @@ from typing import Final, Literal
 
 from glosseme.errors import GlossemeError, nearest
 
-__all__ = ["FAKES", "MAIN", "OFFLINE", "Reference", "Source", "parse_reference", "safe_label"]
+__all__ = ["FAKES", "MAIN", "OFFLINE", "STATIC", "Reference", "Source", "parse_reference", "safe_label"]
 
-Source = Literal["hub", "folder", "gguf", "offline", "fake"]
+Source = Literal["hub", "folder", "gguf", "offline", "fake", "static"]
 
 MAIN: Final = "main"
 FAKES: Final = ("fake:constant", "fake:random", "fake:constant-masked", "fake:random-masked")
 OFFLINE: Final = ("offline:gemma-3-270m",)
+STATIC: Final = ("static:wordllama",)
+
+_STATIC_PREFIX: Final = "static:"
+_VECTOR_FILES: Final = tuple(f"{ending}{packed}" for ending in (".vec", ".txt", ".bin") for packed in ("", ".gz"))
 
 _HUB_NAME: Final = re.compile(r"[A-Za-z0-9_][\w.-]*(/[A-Za-z0-9_][\w.-]*)?", re.ASCII)
 _HUB_REVISION: Final = re.compile(r"(?!.*\.\.)[\w][\w./+-]*", re.ASCII)
@@ -31,7 +35,8 @@ class Reference:
     """A model by name: where it comes from, and at which revision."""
 
     name: str
-    """A hub name, the absolute path of a folder or GGUF file, or `offline:...`, `fake:...`."""
+    """A hub name, the absolute path of a folder, GGUF file or file of vectors, or `offline:...`, `fake:...`,
+    `static:...`."""
     revision: str
     """A branch, tag or commit of the hub; the seed of a random fake; `main` for everything else."""
     source: Source
@@ -63,8 +68,17 @@ class Reference:
         """
         return self._short() if self.revision == MAIN else f"{self._short()}@{self.revision}"
 
+    @property
+    def public_name(self) -> str:
+        """The name without the folders of this machine.
+
+        >>> Reference("/data/wiki.en.vec", "main", "static").public_name, Reference("a/b", "main", "hub").public_name
+        ('wiki.en.vec', 'a/b')
+        """
+        return self.label if Path(self.name).is_absolute() else self.name
+
     def _short(self) -> str:
-        if self.source == "folder":
+        if self.source == "folder" or (self.source == "static" and self.name not in STATIC):
             return Path(self.name).name or "model"
         return Path(self.name).stem if self.source == "gguf" else self.name
 
@@ -88,8 +102,8 @@ def safe_label(text: str) -> str:
 def parse_reference(text: str) -> Reference:
     """Return what `NAME[@REVISION]` stands for; a folder or file that exists comes before a hub name.
 
-    Raises `GlossemeError` for a path that is not there, a folder that holds no model, and an unknown `fake:`
-    or `offline:` name. Whether the hub has a model is not asked here.
+    Raises `GlossemeError` for a path that is not there, a folder that holds no model, and an unknown `fake:`,
+    `offline:` or `static:` name. Whether the hub has a model is not asked here.
 
     >>> parse_reference("EleutherAI/pythia-160m@step1000")
     Reference(name='EleutherAI/pythia-160m', revision='step1000', source='hub')
@@ -103,6 +117,8 @@ def parse_reference(text: str) -> Reference:
         return _fake(text)
     if text.startswith("offline:"):
         return _offline(text)
+    if text.startswith(_STATIC_PREFIX):
+        return _static(text)
     return _local(text) or _hub(text)
 
 
@@ -137,6 +153,18 @@ def _offline(text: str) -> Reference:
     return Reference(name, MAIN, "offline")
 
 
+def _static(text: str) -> Reference:
+    path = Path(text.removeprefix(_STATIC_PREFIX)).expanduser()
+    if path.is_file():
+        return Reference(str(path.resolve()), MAIN, "static")
+    if path.name.lower().endswith(_VECTOR_FILES) or len(path.parts) > 1:
+        raise GlossemeError("there is no such file of vectors", where=str(path))
+    name, revision = _split(text)
+    _known(name, STATIC)
+    _no_revision(text, revision, "this model")
+    return Reference(name, MAIN, "static")
+
+
 def _no_revision(text: str, revision: str | None, what: str) -> None:
     if revision is not None:
         raise GlossemeError(f"{what} has no revisions", where=text, todo=f"leave out '@{revision}'")
@@ -150,8 +178,11 @@ def _local(text: str) -> Reference | None:
         return Reference(str(path.resolve()), MAIN, "gguf")
     if path.is_dir():
         return _folder(path, text)
+    if text.lower().endswith(_VECTOR_FILES):
+        return _static(f"{_STATIC_PREFIX}{text}")
     if path.is_file():
-        raise GlossemeError("this is a file", where=text, todo="give the model's folder, or a file ending in .gguf")
+        todo = f"give the model's folder, a .gguf file, or vectors as {_STATIC_PREFIX}{text}"
+        raise GlossemeError("this is a file", where=text, todo=todo)
     if _is_path(text):
         _refuse_path(text)
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 __all__ = ["installed", "versions"]
@@ -31,7 +32,7 @@ def installed(package: str) -> str | None:
         return None
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that a run records."""
-    found = {name: installed(name) for name in _LIBRARIES}
+def versions(more: Sequence[str] = ()) -> dict[str, str]:
+    """Return the versions of Python and of the libraries that a run records, and of `more` packages."""
+    found = {name: installed(name) for name in dict.fromkeys([*_LIBRARIES, *more])}
     return {"python": platform.python_version(), **{n: v for n, v in found.items() if v is not None}}

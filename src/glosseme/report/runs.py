@@ -14,14 +14,13 @@ from glosseme.report.tables import render
 from glosseme.runs.folder import Run, find_runs
 from glosseme.suites import group_of
 
-__all__ = ["summary_of_runs", "table_of_runs"]
-
+__all__ = ["Chosen", "choose_runs", "rows_of_run", "summary_of_runs", "table_of_runs"]
 
 _USUAL = {"bos": "auto", "limit": None, "seed": None}
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class Chosen:
     """The runs of a folder that a table is of."""
 
     finished: list[Run]
@@ -36,7 +35,7 @@ def summary_of_runs(
     `by` names factors (default: each suite's own table); a suite without them is left out. Raises `GlossemeError`
     when no run is left.
     """
-    return _summary(_choose(root, suite, model), by)
+    return _summary(choose_runs(root, suite, model), by)
 
 
 def table_of_runs(
@@ -51,13 +50,17 @@ def table_of_runs(
 
     `by` is a list of factors with commas, `none` for one row a run.
     """
-    chosen = _choose(root, suite, model)
+    chosen = choose_runs(root, suite, model)
     factors = None if by is None else [f.strip() for f in by.split(",") if f.strip() not in {"", "none"}]
     table = _summary(chosen, factors)
     return render(table, format_, notes=list(_notes(chosen)) if format_ == "text" else ())
 
 
-def _choose(root: Path, suite: str | None, model: str | None) -> _Chosen:
+def choose_runs(root: Path, suite: str | None = None, model: str | None = None) -> Chosen:
+    """Return the runs under a folder, those of a suite or group and a model where these are given.
+
+    Raises `GlossemeError` for a suite or model without a run, and where none is finished.
+    """
     runs = list(find_runs(root))
     names = {_suite(r) for r in runs}
     if suite is not None and not any(_matches(name, suite) for name in names):
@@ -72,7 +75,7 @@ def _choose(root: Path, suite: str | None, model: str | None) -> _Chosen:
         raise GlossemeError(
             f"there are {what}", where=str(root), todo="run `glosseme run` first", exit_code=WORK_FAILED
         )
-    return _Chosen(finished, [r for r in kept if not r.finished])
+    return Chosen(finished, [r for r in kept if not r.finished])
 
 
 def _suite(run: Run) -> str:
@@ -92,7 +95,7 @@ def _names(run: Run) -> set[str]:
     }
 
 
-def _summary(chosen: _Chosen, by: Sequence[str] | None) -> pl.DataFrame:
+def _summary(chosen: Chosen, by: Sequence[str] | None) -> pl.DataFrame:
     parts, missing = [], []
     known: set[str] = set()
     for run in chosen.finished:
@@ -103,13 +106,14 @@ def _summary(chosen: _Chosen, by: Sequence[str] | None) -> pl.DataFrame:
         if lacking:
             missing += lacking
             continue
-        parts.append(_rows(run, outcomes, by))
+        parts.append(rows_of_run(run, outcomes, by))
     if not parts:
         raise GlossemeError(f"no suite here has a factor {missing[0]!r}", todo=nearest(missing[0], known))
     return pl.concat(parts, how="diagonal")
 
 
-def _rows(run: Run, outcomes: pl.DataFrame, by: Sequence[str] | None) -> pl.DataFrame:
+def rows_of_run(run: Run, outcomes: pl.DataFrame, by: Sequence[str] | None) -> pl.DataFrame:
+    """Return the summary of a run's outcomes with what it is of: model, revision, suite, data, dtype, options."""
     suite, identity = run.record["suite"], run.record["identity"]
     for factor, value in suite["where"].items():
         if factor not in (by or ()):
@@ -133,7 +137,7 @@ def _rows(run: Run, outcomes: pl.DataFrame, by: Sequence[str] | None) -> pl.Data
     return table.select(*(pl.lit(value, pl.String).alias(name) for name, value in facts.items()), pl.all())
 
 
-def _notes(chosen: _Chosen) -> Iterator[str]:
+def _notes(chosen: Chosen) -> Iterator[str]:
     for run in chosen.finished:
         identity, counts = run.record["identity"], run.record["counts"]
         of = f"{identity['model']}@{identity['revision']}, {identity['suite']}"

@@ -23,8 +23,11 @@ def list_suites() -> str:
 def _described(suite: Suite) -> str:
     lines = [suite.name, f"  {suite.title}"]
     lines.append(f"  models: {', '.join(suite.kinds)}; design: {suite.design}; version {suite.version}")
-    sets = ", ".join(suite.sets) + (" or a file (--data)" if suite.reads_files else "")
+    other = " or a file (--data)" if suite.reads_files else " or data of another source (--data)"
+    sets = ", ".join(suite.sets) + (other if suite.reads_files or suite.data_sha256 is not None else "")
     lines.append(f"  items: {sets}")
+    if suite.files:
+        lines.append("  files of yours: " + ", ".join(f"--{name} FILE" for name in suite.files))
     for name, choices in suite.options.items():
         lines.append(f"  --option {name}={'|'.join(choices)} (default {choices[0]})")
     if not suite.in_group:
@@ -42,6 +45,9 @@ def show_items(name: str, kind: str, data: str | None, n: int, seed: int, option
     shown = []
     for suite in suites:
         asked = asked_of(suite, data, {k: v for k, v in options.items() if k in suite.options})
+        if suite.show is not None:
+            shown.append("\n\n".join(suite.show(_kind(kind), asked.data, asked.options, n, seed)))
+            continue
         items = suite.build(_kind(kind), asked.data, asked.options)
         n_items = items.requests["item"].n_unique()
         drawn = sample(items.requests, suite, n, seed)

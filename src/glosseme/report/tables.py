@@ -15,7 +15,8 @@ import polars as pl
 
 from glosseme.analysis.summarise import METRICS, SUMMARY_COLUMNS
 from glosseme.errors import GlossemeError, nearest
-from glosseme.report.cells import INTERVAL, cells, finite, latex, latex_number, markdown, plain, width
+from glosseme.report.cells import INTERVAL, cells, finite, plain
+from glosseme.report.grid import latex_grid, markdown_grid, text_grid
 
 __all__ = [
     "CONDITIONS",
@@ -101,14 +102,7 @@ def as_markdown(table: pl.DataFrame) -> str:
     |---|---:|
     | a\|b | .635 |
     """
-    table = _for_readers(table)
-    columns = [name for name in KEYS if name in table.columns] + _shown(table)
-    right = [_is_number(name) for name in columns]
-    body = [[c if r else markdown(c) for c, r in zip(row, right, strict=True)] for row in cells(table, columns)]
-    head = [markdown(_HEADERS.get(name, name)) for name in columns]
-    rule = "|" + "|".join("---:" if r else "---" for r in right) + "|"
-    lines = ["| " + " | ".join(row) + " |" for row in [head, *body]]
-    return "\n".join([lines[0], rule, *lines[1:]])
+    return markdown_grid(*_grid(_for_readers(table)))
 
 
 def as_latex(table: pl.DataFrame) -> str:
@@ -123,16 +117,7 @@ def as_latex(table: pl.DataFrame) -> str:
     \bottomrule
     \end{tabular}
     """
-    table = _for_readers(table)
-    columns = [name for name in KEYS if name in table.columns] + _shown(table)
-    right = [_is_number(name) for name in columns]
-    escape = [latex_number if r else latex for r in right]
-    body = [[e(c) for e, c in zip(escape, row, strict=True)] for row in cells(table, columns)]
-    head = [latex(_HEADERS.get(name, name)) for name in columns]
-    lines = [" & ".join(row) + r" \\" for row in [head, *body]]
-    begin = r"\begin{tabular}{" + "".join("r" if r else "l" for r in right) + "}"
-    end = [r"\bottomrule", r"\end{tabular}"]
-    return "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], *end])
+    return latex_grid(*_grid(_for_readers(table)))
 
 
 FORMATS: Final[dict[str, Callable[[pl.DataFrame], str]]] = {
@@ -143,6 +128,13 @@ FORMATS: Final[dict[str, Callable[[pl.DataFrame], str]]] = {
     "latex": as_latex,
 }
 """The formats of a table and what writes them."""
+
+
+def _grid(table: pl.DataFrame, columns: Sequence[str] | None = None) -> tuple[list[str], list[list[str]], list[bool]]:
+    """Return the heads, the cells, and which columns are numbers."""
+    if columns is None:
+        columns = [name for name in KEYS if name in table.columns] + _shown(table)
+    return [_HEADERS.get(name, name) for name in columns], cells(table, columns), [_is_number(c) for c in columns]
 
 
 def _factors(table: pl.DataFrame) -> list[str]:
@@ -222,15 +214,4 @@ def _block(table: pl.DataFrame) -> str:
     name = "@".join(plain(table[k][0]) for k in ("model", "revision") if k in table.columns and table[k][0])
     suite = plain(table["suite"][0]) if "suite" in table.columns else ""
     head = "  ".join(part for part in (name, suite, f"({'; '.join(facts)})" if facts else "") if part)
-    return "\n".join([*([head] if head else []), *_aligned(columns, cells(table, columns))])
-
-
-def _aligned(columns: Sequence[str], body: Sequence[Sequence[str]]) -> Iterator[str]:
-    rows = [[_HEADERS.get(name, name) for name in columns], *body]
-    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        padded = []
-        for name, cell, wanted in zip(columns, row, widths, strict=True):
-            space = " " * (wanted - width(cell))
-            padded.append(space + cell if _is_number(name) else cell + space)
-        yield ("  " + "  ".join(padded)).rstrip()
+    return "\n".join([*([head] if head else []), *text_grid(*_grid(table, columns))])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from glosseme.errors import GlossemeError, nearest
-from glosseme.models import OpenModel, needs_conversion, notice, open_model, parse_reference
+from glosseme.models import Model, needs_conversion, notice, open_model, parse_reference
 from glosseme.progress import QuietProgress, progress_for
 from glosseme.runs.evaluate import evaluate
 from glosseme.runs.options import Asked, asked_of
@@ -68,7 +68,7 @@ def run_many(arguments: RunArguments, *, quiet: bool = False) -> Iterator[Path]:
         progress.end()
 
 
-def _open(name: str, arguments: RunArguments, progress: QuietProgress) -> OpenModel:
+def _open(name: str, arguments: RunArguments, progress: QuietProgress) -> Model:
     reference = parse_reference(name)
     terms = notice(reference)
     if terms:
@@ -80,7 +80,7 @@ def _open(name: str, arguments: RunArguments, progress: QuietProgress) -> OpenMo
     )
 
 
-def _asked(model: OpenModel, arguments: RunArguments) -> list[Asked]:
+def _asked(model: Model, arguments: RunArguments) -> list[Asked]:
     suites = suites_for(tuple(arguments.suites), model.kind)
     # With a group of suites, an option goes to those that have it; one that none has is wrong.
     for name in arguments.options:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import polars as pl
 
 from glosseme.measures import REQUEST_COLUMNS, Reduction
-from glosseme.scoring.reads import Lowered, firsts, sums
+from glosseme.scoring.reads import Lowered, first_tokens, firsts, sums
 
 __all__ = ["scores_of"]
 
@@ -25,14 +25,18 @@ def scores_of(
 
     `logprob` is the sum over tokens, null for a divergence; `value` is what designs compare: the sum, the mean per
     token or the probability, and for a divergence the mean over the word's tokens, in nats. Both are null where a
-    text has no token that could be scored. With `first`, a column `first_logprob` has the value of the first token.
+    text has no token that could be scored. With `first`, columns `first_logprob` and `first_token` have
+    the value and the id of the first token.
     """
     of = lowered.question_of_request
     factors = [name for name in requests.columns if name not in REQUEST_COLUMNS]
     total, tokens = pl.col("__sum"), pl.col("n_tokens")
     divergence = pl.col("measure") == "divergence"
     reduced = {"sum": total, "mean": total / tokens, "probability": total.exp()}[reduction]
-    extra = {"first_logprob": pl.Series(firsts(lowered, values)[of]).fill_nan(None)} if first else {}
+    extra = {}
+    if first:
+        extra["first_logprob"] = pl.Series(firsts(lowered, values)[of]).fill_nan(None)
+        extra["first_token"] = pl.Series(first_tokens(lowered)[of])
     return (
         requests.with_columns(
             suite=pl.lit(suite),

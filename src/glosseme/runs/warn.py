@@ -15,7 +15,8 @@ def warnings_of(requests: pl.DataFrame, *, first_token_scored: bool, spaces: boo
     """Return sentences on requests that are allowed and yet may not mean what they seem to.
 
     Stray spaces sink or lift one member of a pair; another model's mask token is text to this one; a difference in
-    the first word isn't seen when nothing stands before it (`first_token_scored` false). `spaces` is false for texts that a user can't mend.
+    the first word isn't seen when nothing stands before it (`first_token_scored` false). `spaces` is false for
+    texts that a user can't mend.
     """
     found = []
     for column in ("context", "text") if spaces else ():

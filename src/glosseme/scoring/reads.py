@@ -8,7 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NO_TOKEN", "Ids", "Ints", "Lowered", "Ragged", "Reads", "firsts", "joined", "ragged", "reads_of", "sums"]
+__all__ = [
+    *("NO_TOKEN", "Ids", "Ints", "Lowered", "Ragged", "Reads"),
+    *("first_tokens", "firsts", "joined", "ragged", "reads_of", "sums"),
+]
 
 Ids = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -157,6 +160,14 @@ def firsts(lowered: Lowered, values: npt.NDArray[np.float32]) -> npt.NDArray[np.
     first = np.full(len(lowered.keys), np.nan)
     questions, index = np.unique(lowered.reads.question, return_index=True)
     first[questions] = values[index]
+    return first
+
+
+def first_tokens(lowered: Lowered) -> Ints:
+    """Return the token of each question's first read, shape (questions,), `NO_TOKEN` for one without reads."""
+    first = np.full(len(lowered.keys), NO_TOKEN, np.int64)
+    questions, index = np.unique(lowered.reads.question, return_index=True)
+    first[questions] = lowered.reads.token[index]
     return first
 
 

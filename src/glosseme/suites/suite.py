@@ -26,7 +26,8 @@ class Items:
     """Sentences for the user: flaws of a file, items left out."""
     expand: Callable[[pl.DataFrame], pl.DataFrame] | None = None
     """Makes the rows of items from the scores of requests, where items share requests; the scores have, besides the
-    columns of scores.parquet, `first_logprob` (nats), that of the text's first token."""
+    columns of scores.parquet, `first_logprob` (nats) and `first_token` (an id) of the text's first token, unless they
+    are similarities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,8 @@ class Suite:
     """What stands between a context and a text."""
     draw: Callable[[Kind, str, Options, Drawing], Items] | None = None
     """Takes the place of `build` in a suite whose requests are shared by items, so that it draws its own sample."""
+    show: Callable[[Kind, str, Options, int, int], list[str]] | None = None
+    """Returns a heading and n items as text, from a kind, data, options, n and a seed, where requests don't tell."""
     files: tuple[str, ...] = ()
     """Names of further files that a user may give (`--targets FILE`)."""
     data_sha256: Callable[[str], str] | None = None

@@ -8,6 +8,7 @@ from typing import Final
 import polars as pl
 
 from glosseme.measures import Kind
+from glosseme.suites.wdlmpro.frequency import BANDS
 from glosseme.suites.wdlmpro.templates import AVERAGE
 
 __all__ = ["FACTORS", "expander"]
@@ -15,8 +16,14 @@ __all__ = ["FACTORS", "expander"]
 FACTORS: Final = ("task", "pos", "template", "band", "depth", "word_tokens", "size")
 """What describes an item, besides its name."""
 
-_WORD_TOKENS: Final = 3
-"""Words of more tokens than this are taken together."""
+_WORD_TOKENS: Final = pl.Enum(["0", "1", "2", "3", "more"])
+"""The tokens that a model's tokenizer needs for the word; static embeddings may have a vector for none of them."""
+
+_BANDS: Final = pl.Enum(BANDS)
+
+_SIZES: Final = (5, 10, 20, 50, 100)
+_SIZE_NAMES: Final = ("under 5", "5-9", "10-19", "20-49", "50-99", "100 and more")
+"""Ranges of the size of groups; the size itself is the outcomes' `n_candidates`."""
 
 
 def expander(
@@ -25,10 +32,10 @@ def expander(
     """Return what makes the rows of the tasks from the scores of pairs.
 
     `members` has target and candidate, `facts` one row a target: target, item, pos, band, depth, size; `names` has the
-    synset of each id. W2D compares the
-    sums over the word's tokens; D2W the means per token of masked models and the first token of causal ones, whose
-    candidates of one first token tie. Where there are several templates, a further row has their average: of the
-    probabilities in W2D, of the mean log-probabilities in D2W.
+    synset of each id. W2D compares the sums over the word's tokens; D2W the means per token of masked models and the
+    first token of causal ones, whose candidates of one first token tie. Of static embeddings both compare the cosine.
+    Where there are several templates, a further row has their average: of the probabilities in W2D, of the mean
+    log-probabilities in D2W.
     """
 
     def expand(scores: pl.DataFrame) -> pl.DataFrame:
@@ -49,8 +56,11 @@ def _rows(kind: Kind, task: str, scores: pl.DataFrame, members: pl.DataFrame) ->
     asked = scores.filter(pl.col("task").is_in(["both", task])).drop("task")
     rows = pairs.join(asked, on=["definition_id", "word_id"], how="inner", maintain_order="left_right")
     value = pl.col("logprob") if task == "W2D" else pl.col("logprob") / pl.col("n_tokens")
+    if kind == "static":
+        value = pl.col("value")
     if task == "D2W" and kind == "causal":
-        value = pl.col("first_logprob")
+        # One token after one context has one probability, whatever rounding its batches brought: ties are exact.
+        value = pl.col("first_logprob").first().over("target", "template", "first_token")
         rows = rows.with_columns(word_size=pl.col("n_tokens"), logprob=value, n_tokens=pl.lit(1, pl.Int64))
     else:
         rows = rows.with_columns(word_size=pl.col("n_tokens"))
@@ -105,10 +115,21 @@ def _finished(rows: pl.DataFrame, facts: pl.DataFrame, suite: str) -> pl.DataFra
         pl.when(gold).then(pl.lit("gold")).otherwise(pl.lit("candidate")).alias("role"),
         *("measure", "context", "text", "logprob", "value", "n_tokens", "spanning", "mismatch"),
         "candidate",
-        *FACTORS,
+        *(_TYPED.get(name, pl.col(name)) for name in FACTORS),
     )
 
 
 def _capped(n_tokens: pl.Expr) -> pl.Expr:
-    """Return numbers of tokens as words: 1, 2, 3, more."""
-    return pl.when(n_tokens <= _WORD_TOKENS).then(n_tokens.cast(pl.String)).otherwise(pl.lit("more"))
+    """Return numbers of tokens as words: 0, 1, 2, 3, more."""
+    names = dict(enumerate(_WORD_TOKENS.categories))
+    return n_tokens.clip(0, len(names) - 1).replace_strict(names, return_dtype=_WORD_TOKENS)
+
+
+def _sized(size: pl.Expr) -> pl.Expr:
+    """Return the range that a group's size is in."""
+    place = pl.sum_horizontal((size >= bound).cast(pl.Int64) for bound in _SIZES)
+    return place.replace_strict(dict(enumerate(_SIZE_NAMES)), return_dtype=pl.Enum(_SIZE_NAMES))
+
+
+_TYPED: Final = {"band": pl.col("band").cast(_BANDS), "size": _sized(pl.col("size")).alias("size")}
+"""Factors whose values have an order."""

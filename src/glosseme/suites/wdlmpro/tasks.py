@@ -6,23 +6,21 @@ D2W reads (d = t, w = candidate). A request is a pair; the rows of the tasks are
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Final
 
-import numpy as np
 import polars as pl
 
-from glosseme.errors import GlossemeError, nearest
 from glosseme.measures import Kind
 from glosseme.suites.suite import Drawing, Items, Options, Suite
+from glosseme.suites.wdlmpro.choose import choose, groups_of
 from glosseme.suites.wdlmpro.depth import depths
 from glosseme.suites.wdlmpro.expand import FACTORS, expander
 from glosseme.suites.wdlmpro.frequency import counts_used, frequencies
-from glosseme.suites.wdlmpro.groups import Groups, groups
+from glosseme.suites.wdlmpro.show import show_groups
 from glosseme.suites.wdlmpro.source import sha256_of_wordnet
 from glosseme.suites.wdlmpro.templates import AVERAGE, TEMPLATES, asked
-from glosseme.suites.wdlmpro.wordnet import WORDNET_30, Wordnet, load
+from glosseme.suites.wdlmpro.wordnet import WORDNET_30, Wordnet
 
 __all__ = ["CUT", "WDLMPRO"]
 
@@ -32,20 +30,14 @@ CUT: Final = 48
 _TASKS: Final = ("W2D", "D2W")
 
 
-@cache
-def _groups_of(source: str) -> tuple[Wordnet, Groups]:
-    wordnet = load(source)
-    return wordnet, groups(wordnet)
-
-
 def draw(kind: Kind, data: str, options: Options, drawing: Drawing) -> Items:
     """Return the pairs that a sample of groups reads, and how the rows of the tasks come of their scores.
 
     A limit counts groups: half of them of nouns and half of verbs, as far as there are so many. Raises
     `GlossemeError` for a wordnet, a file of targets or of counts that can't be read.
     """
-    wordnet, found = _groups_of(data)
-    chosen = _choose(wordnet, found, options.get("pos", "both"), drawing)
+    wordnet, found = groups_of(data)
+    chosen = choose(wordnet, found, options.get("pos", "both"), drawing)
     members = found.members.join(chosen.select("target"), on="target", how="semi")
     synsets = _cut(wordnet.synsets, members, drawing)
     pairs = _pairs(members)
@@ -60,7 +52,8 @@ def draw(kind: Kind, data: str, options: Options, drawing: Drawing) -> Items:
         how="left",
         maintain_order="left",
     )
-    authors = options.get("case", "ours") == "authors"
+    # Without a template nothing gets a capital.
+    authors = options.get("case", "ours") == "authors" and kind != "static"
     parts = [
         texts.filter(pl.col("pos") == pos).select(
             "item",
@@ -94,50 +87,11 @@ def _cut(synsets: pl.DataFrame, members: pl.DataFrame, drawing: Drawing) -> pl.D
     """Return the synsets that are members, their definitions cut after `CUT` tokens of the model's tokenizer."""
     used = synsets.join(members.select(pl.col("candidate").alias("id")).unique(), on="id", how="semi")
     texts = used["definition"].to_list()
-    # A token has a character at least (bytes of one share it), so short definitions need no look.
-    long = [i for i, text in enumerate(texts) if len(text.encode()) > CUT]
+    # A token has a character at least, or is the space that some tokenizers put in front: short texts need no look.
+    long = [i for i, text in enumerate(texts) if len(text) >= CUT or not text.isascii()]
     for i, text in zip(long, drawing.cut([texts[i] for i in long], CUT), strict=True):
         texts[i] = text
     return used.with_columns(definition=pl.Series(texts, dtype=pl.String))
-
-
-def _choose(wordnet: Wordnet, found: Groups, pos: str, drawing: Drawing) -> pl.DataFrame:
-    """Return the groups that are asked for: target, pos, size."""
-    table = found.groups if pos == "both" else found.groups.filter(pl.col("pos") == pos)
-    targets = drawing.files.get("targets")
-    if targets is not None:
-        table = table.join(_named(wordnet, table, targets), on="target", how="semi", maintain_order="left")
-    if drawing.limit is None or drawing.limit >= table.height:
-        return table
-    draw = pl.Series(np.random.default_rng(drawing.seed).permutation(table.height))
-    turn = pl.int_range(pl.len()).over("pos")
-    ordered = table.with_columns(__draw=draw).sort("__draw").with_columns(__turn=turn).sort("__turn", "pos")
-    return ordered.head(drawing.limit).select(table.columns).sort("target")
-
-
-def _named(wordnet: Wordnet, table: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """Return the targets whose synsets are named in a file, one a line."""
-    try:
-        lines = path.expanduser().read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise GlossemeError(f"the file of targets can't be read ({error})", where=str(path)) from None
-    ids = dict(wordnet.synsets.select("synset", "id").iter_rows())
-    grouped = set(table["target"].to_list())
-    chosen = []
-    for number, line in enumerate(lines, 1):
-        name = line.strip()
-        if not name:
-            continue
-        if name not in ids:
-            todo = nearest(name, [n for n in ids if n.startswith(name[:3])])
-            raise GlossemeError(f"the wordnet has no synset {name!r}", where=f"{path}:{number}", todo=todo)
-        if ids[name] not in grouped:
-            todo = "leave it out: a synset needs four sisters with words and definitions of their own"
-            raise GlossemeError(f"{name} has no group here", where=f"{path}:{number}", todo=todo)
-        chosen.append(ids[name])
-    if not chosen:
-        raise GlossemeError("the file names no synset", where=str(path), todo="write one a line, such as dog.n.01")
-    return pl.DataFrame({"target": pl.Series(chosen, dtype=table["target"].dtype)})
 
 
 def _facts(wordnet: Wordnet, chosen: pl.DataFrame, counts: Path | None) -> pl.DataFrame:
@@ -166,9 +120,10 @@ WDLMPRO: Final = Suite(
     unit="item",
     balance=("pos",),
     by=("task", "pos"),
-    kinds=("causal", "masked"),
+    kinds=("causal", "masked", "static"),
     build=build,
     draw=draw,
+    show=show_groups,
     sets=(WORDNET_30,),
     source="Senel and Schütze (EACL 2021)",
     options={"pos": ("both", "noun", "verb"), "case": ("ours", "authors")},

@@ -18,8 +18,13 @@ TEMPLATES: Final[dict[tuple[Kind, str], tuple[str, ...]]] = {
     ("masked", "verb"): ("definition of <W> is to <D>", "to <D> is the definition of <W>"),
     ("causal", "noun"): ("<D> is the definition of <W>",),
     ("causal", "verb"): ("to <D> is the definition of <W>",),
+    ("static", "noun"): (AVERAGE,),
+    ("static", "verb"): (AVERAGE,),
 }
-"""For a kind of model and a part of speech: `<W>` is the word, `<D>` the definition."""
+"""For a kind of model and a part of speech: `<W>` is the word, `<D>` the definition.
+
+Static embeddings compare the two as they are: no sentence, the one value stands where others have the average.
+"""
 
 
 def asked(kind: Kind, template: str, *, authors_case: bool = False, capital_template: bool = False) -> list[pl.Expr]:
@@ -34,7 +39,15 @@ def asked(kind: Kind, template: str, *, authors_case: bool = False, capital_temp
     ('slot', '___ means an adult castrated bull', 'Ox')
     >>> pair.select(asked("causal", "<D> is the definition of <W>")).row(0)
     ('conditional', 'An adult castrated bull is the definition of', 'ox')
+    >>> pair.select(asked("static", AVERAGE)).row(0)
+    ('similarity', 'an adult castrated bull', 'ox')
     """
+    if kind == "static":
+        return [
+            pl.lit("similarity").alias("measure"),
+            pl.col("definition").alias("context"),
+            pl.col("word").alias("text"),
+        ]
     word = _capital(pl.col("word")) if template.startswith("<W>") else pl.col("word")
     definition = pl.col("definition")
     if template.startswith("<D>"):
