@@ -23,7 +23,7 @@ Models = Annotated[
     typer.Option(
         "-m",
         "--model",
-        help="NAME[@REVISION]: a hub name, a folder, a .gguf file, offline:gemma-3-270m, fake:constant, fake:random.",
+        help="NAME[@REVISION]: a hub name, a folder, a .gguf file, offline:gemma-3-270m, static:wordllama, fake:constant ...",
     ),
 ]
 Suites = Annotated[list[str], typer.Option("-s", "--suite", help="A suite, or a group of them (paired-focus).")]
@@ -87,7 +87,7 @@ def suites() -> None:
 @app.command()
 def show(
     suite: Annotated[str, typer.Argument(help="A suite or a group.")],
-    kind: Annotated[str, typer.Option("--kind", help="causal or masked: how the items are asked.")] = "causal",
+    kind: Annotated[str, typer.Option("--kind", help="causal, masked or static: how the items are asked.")] = "causal",
     data: Data = None,
     n: Annotated[int, typer.Option("-n", help="Items.")] = 2,
     seed: Seed = 0,
