@@ -80,7 +80,7 @@ def test_each_revision_gives_its_own_weights_and_tokenizer(
 def test_a_missing_revision_is_not_answered_by_main(cache: Path, revision: str) -> None:
     with pytest.raises(GlossemeError, match=f"revision '{revision}' of the model is not .* in the cache") as caught:
         open_model(f"{NAME}@{revision}")
-    assert caught.value.exit_code == 1
+    assert caught.value.exit_code == 2
 
 
 def test_a_model_that_is_nowhere_is_one_line(cache: Path) -> None:

@@ -12,8 +12,8 @@ __all__ = ["SUITES", "quickstart"]
 
 SUITES: Final = ("paired-focus", "wdlmpro")
 
-_ITEMS_PER_GROUP: Final = 20
-"""A group of wdlmpro, with its fifty candidates, costs about as much as so many items of paired-focus."""
+_ITEMS_PER_GROUP: Final = 30
+"""A group of wdlmpro, with its fifty candidates, costs as much as some twenty items of paired-focus."""
 
 
 def quickstart(model: str, out: Path, limit: int, *, quiet: bool = False) -> str:

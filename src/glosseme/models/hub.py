@@ -124,12 +124,18 @@ def _told(error: Exception, reference: Reference) -> GlossemeError | None:
         return GlossemeError(
             f"{what} is not (or not wholly) in the cache, and the hub can't be reached",
             where=where,
-            todo="check the name and the connection, or give a local folder",
-            exit_code=WORK_FAILED,
+            todo=_unreached(name),
         )
     if isinstance(error, hub.HfHubHTTPError):
         return GlossemeError(f"the hub refused: {_first_line(error)}", where=where, exit_code=WORK_FAILED)
     return None
+
+
+def _unreached(name: str) -> str:
+    """Return what to do about a model that can't be looked up: it may be misspelt as well as out of reach."""
+    check = "check the name and the connection, or give a local folder"
+    close = "" if name in WELL_KNOWN else nearest(name, WELL_KNOWN)
+    return f"{close} {check[0].upper()}{check[1:]}" if close.startswith("did you mean") else check
 
 
 _SPELLING: Final = "check the spelling (for a private model run: hf auth login)"
