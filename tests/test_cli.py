@@ -202,3 +202,44 @@ def wait_for_values(out: Path) -> int:
             if count:
                 return int(count)
     return 0
+
+
+def test_ctrl_c_says_that_the_same_command_goes_on(tmp_path):
+    """An interrupt ends with exit code 1 and one line, whenever it comes."""
+    model = str(saved_bert(tmp_path / "bert"))
+    arguments = ["run", "-m", model, "-s", "paired-focus/syntax", "--limit", "2000", "--batch-size", "2"]
+    process = subprocess.Popen([*COMMAND, *arguments, "-o", str(tmp_path / "runs")], stderr=subprocess.PIPE, text=True)
+    assert wait_for_values(tmp_path / "runs") > 0
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert err.strip().splitlines()[-1] == "glosseme: stopped; the same command goes on where it stopped"
+
+
+def test_escapes_in_names_and_files_stay_text(capsys, tmp_path):
+    """What a terminal would obey is not printed as it is."""
+    bad = tmp_path / "bad\x1b[31m.tsv"
+    bad.write_text("a\rb\n")
+    arguments = ("run", "-m", "fake:constant", "-s", "paired-focus", "--data", str(bad), "-o", str(tmp_path))
+    err = fails(capsys, *arguments)
+    assert "\x1b" not in err
+    assert len(err) < 700
+
+
+def test_two_models_of_one_folder_name(capsys, tmp_path):
+    """Two checkpoints whose folders share a name would share a run: refused before anything is loaded."""
+    one, two = saved_bert(tmp_path / "a" / "final"), saved_bert(tmp_path / "b" / "final", seed=1)
+    arguments = ("run", "-m", str(one), "-m", str(two), "-s", "paired-focus", "-o", str(tmp_path / "runs"))
+    assert "would share the folder" in fails(capsys, *arguments)
+
+
+def test_a_damaged_store_is_named(capsys, tmp_path):
+    """A store that is no database is an error with its path and what to do."""
+    out = tmp_path / "runs"
+    main(["run", "-m", "fake:constant", "-s", "paired-focus/syntax", "--limit", "8", "-o", str(out), "-q"])
+    (store,) = out.rglob("values.sqlite")
+    for path in store.parent.glob("values.sqlite*"):
+        path.write_bytes(b"no database" * 1000)
+    capsys.readouterr()
+    arguments = ("run", "-m", "fake:constant", "-s", "paired-focus/syntax", "--limit", "16", "-o", str(out), "-q")
+    assert "values.sqlite" in fails(capsys, *arguments)

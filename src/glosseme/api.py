@@ -47,7 +47,7 @@ def run(
 
 
 def table(
-    runs: str | Path, by: Sequence[str] | None = None, *, suite: str | None = None, model: str | None = None
+    runs: str | Path, by: str | Sequence[str] | None = None, *, suite: str | None = None, model: str | None = None
 ) -> pl.DataFrame:
     """Return estimates with 95% intervals, one row for each group and metric of each run under a folder.
 
@@ -55,4 +55,5 @@ def table(
     factors, metric, estimate, low, high, n, dropped, ties, chance, n_clusters. Raises `GlossemeError` when there is
     no finished run, or no such factor.
     """
-    return summary_of_runs(Path(runs), by=by, suite=suite, model=model)
+    factors = by.split(",") if isinstance(by, str) else by
+    return summary_of_runs(Path(runs), by=factors, suite=suite, model=model)

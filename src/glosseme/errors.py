@@ -7,6 +7,8 @@ from difflib import get_close_matches
 
 __all__ = ["WORK_FAILED", "WRONG_REQUEST", "GlossemeError", "nearest"]
 
+_LONGEST = 600
+
 WORK_FAILED = 1
 WRONG_REQUEST = 2
 
@@ -36,7 +38,10 @@ class GlossemeError(Exception):
 
     def _line(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{head}; {self.todo}" if self.todo else head
+        line = f"{head}; {self.todo}" if self.todo else head
+        # What comes from a file or a name may hold escapes that a terminal would obey, and be of any length.
+        plain = "".join(char if char.isprintable() else " " for char in line)
+        return plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST]} ..."
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

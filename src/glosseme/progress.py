@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -80,8 +81,9 @@ class LineProgress(QuietProgress):
         )
 
     def _write(self, line: str) -> None:
-        self._stream.write(line + "\n")
-        self._stream.flush()
+        with suppress(OSError, ValueError):  # a run goes on when nobody listens
+            self._stream.write(line + "\n")
+            self._stream.flush()
 
 
 class BarProgress(QuietProgress):
@@ -152,6 +154,6 @@ def _clock(seconds: float) -> str:
 def progress_for(stream: TextIO | None = None, *, quiet: bool = False) -> QuietProgress:
     """Return what suits a stream: a bar on a terminal, lines elsewhere, nothing when quiet."""
     stream = stream or sys.stderr
-    if quiet:
+    if quiet or stream is None:  # Python has no stderr when it was closed before the start
         return QuietProgress()
     return BarProgress() if stream.isatty() else LineProgress(stream)

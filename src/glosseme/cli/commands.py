@@ -23,7 +23,7 @@ Models = Annotated[
     typer.Option(
         "-m",
         "--model",
-        help="NAME[@REVISION]: a hub name, a folder, a .gguf file, offline:gemma-3-270m, static:wordllama, fake:constant ...",
+        help="NAME[@REVISION]: hub name, folder, .gguf or .vec file, offline:..., static:wordllama, fake:constant ...",
     ),
 ]
 Suites = Annotated[list[str], typer.Option("-s", "--suite", help="A suite, or a group of them (paired-focus).")]

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 __all__ = ["main"]
 
 DONE, WORK_FAILED, WRONG_REQUEST = 0, 1, 2
+_INTERRUPTED = 130  # what typer makes of Ctrl-C
+_STOPPED = "stopped; the same command goes on where it stopped"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; no traceback reaches the user unless `--debug` is among `argv`."""
+    try:
+        return _run(argv)
+    except KeyboardInterrupt:  # while modules were being imported
+        return _say(_STOPPED, WORK_FAILED)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     import typer
     from typer.main import get_command
 
@@ -29,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return _say(str(error), error.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        return _say("stopped; the same command goes on where it stopped", WORK_FAILED)
+        return _say(_STOPPED, WORK_FAILED)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output is gone: nothing is left to say, and no noise at exit
         return DONE
@@ -40,6 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         what = str(error).strip().splitlines()[0] if str(error).strip() else ""
         return _say(f"unexpected {type(error).__name__}: {what}; --debug shows where", WORK_FAILED)
+    if code == _INTERRUPTED:
+        return _say(_STOPPED, WORK_FAILED)
     return code if isinstance(code, int) else DONE
 
 
@@ -50,5 +62,6 @@ def _usage(error: Any) -> str:
 
 
 def _say(line: str, code: int) -> int:
-    sys.stderr.write(f"glosseme: {line}\n")
+    with suppress(OSError, ValueError, AttributeError):  # nobody may be listening
+        sys.stderr.write(f"glosseme: {line}\n")
     return code

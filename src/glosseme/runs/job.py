@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -90,9 +90,9 @@ class Job(ABC, Generic[M]):
         """Return what a suite needs to know that draws its own sample."""
         return Drawing(self.asked.limit, self.asked.seed, self.asked.files)
 
-    def _warn(self, *, first_token_scored: bool) -> None:
+    def _warn(self, *, first_token_scored: bool, special: Sequence[str] = ()) -> None:
         own = self.asked.data_sha256 is not None
-        self.notes += warnings_of(self.requests, first_token_scored=first_token_scored, spaces=own)
+        self.notes += warnings_of(self.requests, first_token_scored=first_token_scored, spaces=own, special=special)
 
     def _timed(self, name: str, work: Callable[[], T]) -> T:
         start = time.perf_counter()

@@ -42,7 +42,10 @@ class LikelihoodJob(Job[OpenModel]):
         return Drawing(asked.limit, asked.seed, asked.files, self.encoder.cut)
 
     def _ready(self) -> None:
-        self._warn(first_token_scored=bool(self.encoder.prefix))
+        names = ("bos_token", "eos_token", "cls_token", "sep_token", "pad_token")
+        tokens = (getattr(self.model.tokenizer, name, None) for name in names)
+        special = {str(token) for token in tokens if token}
+        self._warn(first_token_scored=bool(self.encoder.prefix), special=sorted(special))
         self.lowered = self._timed("lower", self._lower)
 
     def _answer(self, progress: Progress) -> Answers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TypeVar
 
 from glosseme.errors import GlossemeError, nearest
@@ -51,11 +52,15 @@ def run_many(arguments: RunArguments, *, quiet: bool = False) -> Iterator[Path]:
     Raises `GlossemeError` for any name, option or file that is wrong, before the first model is loaded.
     """
     settings = _settings(arguments)
+    for what, names in (("model", arguments.models), ("suite", arguments.suites)):
+        if not names:
+            raise GlossemeError(f"no {what} was named", todo=f"name one or more {what}s")
     for name in arguments.suites:
         find_suites(name)
     check_writable(arguments.out)
     progress = progress_for(quiet=quiet)
     opened = [_open(name, arguments, progress) for name in dict.fromkeys(arguments.models)]
+    _check_folders(opened)
     work = [(model, _asked(model, arguments)) for model in opened]
     try:
         for model, asked in work:
@@ -66,6 +71,19 @@ def run_many(arguments: RunArguments, *, quiet: bool = False) -> Iterator[Path]:
             model.close()
     finally:
         progress.end()
+
+
+def _check_folders(models: Sequence[Model]) -> None:
+    """Raise `GlossemeError` for two models whose runs would lie in one folder."""
+    taken: dict[tuple[str, str], str] = {}
+    for model in models:
+        reference = model.reference
+        place = (reference.label, reference.revision_label)
+        if taken.setdefault(place, reference.name) != reference.name:
+            raise GlossemeError(
+                f"{taken[place]} and {reference.name} would share the folder {'/'.join(place)}",
+                todo="run them apart, each with a folder of its own (-o), or rename one",
+            )
 
 
 def _open(name: str, arguments: RunArguments, progress: QuietProgress) -> Model:
@@ -136,9 +154,9 @@ def check_writable(out: Path) -> None:
     """Raise `GlossemeError` if runs can't be written below `out`."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".glosseme-can-write"
-        probe.touch()
-        probe.unlink()
+        # A name of its own: another process may be looking at the same time.
+        with NamedTemporaryFile(dir=out, prefix=".glosseme-"):
+            pass
     except OSError as error:
         raise GlossemeError(
             f"the folder can't be written ({error.strerror})",

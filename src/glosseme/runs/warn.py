@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from glosseme.measures import SLOT
@@ -11,12 +13,14 @@ __all__ = ["warnings_of"]
 _MASKS = ["[MASK]", "<mask>"]
 
 
-def warnings_of(requests: pl.DataFrame, *, first_token_scored: bool, spaces: bool = True) -> list[str]:
+def warnings_of(
+    requests: pl.DataFrame, *, first_token_scored: bool, spaces: bool = True, special: Sequence[str] = ()
+) -> list[str]:
     """Return sentences on requests that are allowed and yet may not mean what they seem to.
 
     Stray spaces sink or lift one member of a pair; another model's mask token is text to this one; a difference in
     the first word isn't seen when nothing stands before it (`first_token_scored` false). `spaces` is false for
-    texts that a user can't mend.
+    texts that a user can't mend; `special` are the tokenizer's own special tokens, which carry no value.
     """
     found = []
     for column in ("context", "text") if spaces else ():
@@ -28,6 +32,13 @@ def warnings_of(requests: pl.DataFrame, *, first_token_scored: bool, spaces: boo
                 f"{rows.height} requests have a {column} with stray spaces, scored as they are"
                 f" (first: item {rows['item'][0]!r})"
             )
+    written = pl.any_horizontal(pl.col("context", "text").str.contains_any(list(special)).fill_null(value=False))
+    rows = requests.filter(written) if special else requests.clear()
+    if rows.height:
+        found.append(
+            f"{rows.height} requests have a special token of the tokenizer in their text, which carries no value"
+            f" (first: item {rows['item'][0]!r})"
+        )
     masks = pl.any_horizontal(pl.col("context", "text").str.contains_any(_MASKS).fill_null(value=False))
     rows = requests.filter(masks)
     if rows.height:

@@ -16,6 +16,7 @@ from glosseme.errors import WORK_FAILED, GlossemeError
 __all__ = ["Store"]
 
 _LOOKUP = 500
+_MOVE_AWAY = "move the file away; its values are computed again"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS value (
     identity TEXT NOT NULL,
@@ -58,15 +59,22 @@ class Store:
         """Return the values of those `keys` that are known."""
         found: dict[bytes, npt.NDArray[np.float32]] = {}
         unique = list(dict.fromkeys(keys))
-        for start in range(0, len(unique), _LOOKUP):
-            part = unique[start : start + _LOOKUP]
-            marks = ",".join("?" * len(part))
-            rows = self._db.execute(
-                f"SELECT key, logprobs FROM value WHERE identity = ? AND key IN ({marks})",  # noqa: S608
-                [self.identity, *part],
-            )
-            found.update({bytes(k): np.frombuffer(v, "<f4") for k, v in rows})
+        try:
+            for start in range(0, len(unique), _LOOKUP):
+                found.update(self._look_up(unique[start : start + _LOOKUP]))
+        except (sqlite3.Error, ValueError, TypeError) as error:
+            raise GlossemeError(
+                f"the store of values is damaged ({error})", where=str(self.path), todo=_MOVE_AWAY
+            ) from None
         return found
+
+    def _look_up(self, keys: Sequence[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
+        marks = ",".join("?" * len(keys))
+        rows = self._db.execute(
+            f"SELECT key, logprobs FROM value WHERE identity = ? AND key IN ({marks})",  # noqa: S608
+            [self.identity, *keys],
+        )
+        return {bytes(k): np.frombuffer(v, "<f4") for k, v in rows}
 
     def put(self, values: Iterable[tuple[bytes, npt.NDArray[np.float32]]]) -> None:
         """Write values in one transaction; a value that is there already is replaced."""
@@ -79,7 +87,7 @@ class Store:
             raise GlossemeError(
                 f"values can't be written ({error})",
                 where=str(self.path),
-                todo="free some disk space; the same command goes on where it stopped",
+                todo="free some disk space or wait for the other run; the same command goes on where it stopped",
                 exit_code=WORK_FAILED,
             ) from None
 

@@ -14,9 +14,9 @@ __all__ = ["sample"]
 def sample(requests: pl.DataFrame, suite: Suite, limit: int, seed: int = 0) -> pl.DataFrame:
     """Return the requests of `limit` items, in their own order.
 
-    Units (frames, groups) are drawn in turn from each combination of the suite's balance factors, no cluster twice
-    before every one has been drawn once; the items of a unit are taken together, in the order of the suite. A larger
-    limit with the same seed contains a smaller one. Raises `GlossemeError` for a limit below 1.
+    Units (frames, groups) are drawn in turn from each combination of the suite's balance factors, and there no cluster
+    twice before every one of it has been drawn once; the items of a unit are taken together, in the order of the suite.
+    A larger limit with the same seed contains a smaller one. Raises `GlossemeError` for a limit below 1.
     """
     if limit < 1:
         raise GlossemeError(f"a limit of {limit} items leaves nothing to score", todo="give --limit 1 or more")
