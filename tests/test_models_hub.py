@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
+import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ from huggingface_hub import errors as hub
 from huggingface_hub.utils import are_progress_bars_disabled
 
 from glosseme.errors import GlossemeError
-from glosseme.models import open_model
+from glosseme.models import open_model, reach
 from small_models import save, saved_gpt2, small_gpt2
 
 OLD, NEW = "1" * 40, "2" * 40
@@ -46,6 +49,13 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     put(tmp_path / "hub", saved_gpt2(tmp_path / "old", seed=1), OLD, ("step1", "refs/pr/3"))
     put(tmp_path / "hub", saved_gpt2(tmp_path / "new", seed=2), NEW, ("main",))
     return tmp_path / "hub"
+
+
+@pytest.fixture(autouse=True)
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known of the hub, and no test asks the real one."""
+    monkeypatch.setattr(reach, "_known", {})
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
 
 
 def embedding(network: torch.nn.Module) -> torch.Tensor:
@@ -185,3 +195,48 @@ def test_small_files_come_without_a_bar(cache: Path, monkeypatch: pytest.MonkeyP
     open_model(NAME)
     assert seen == [True]
     assert are_progress_bars_disabled() == before
+
+
+def put_tree(cache: Path, commit: str) -> None:
+    """Write the hub's list of a commit's files into the cache, as its client does."""
+    repository = cache / "models--lab--small"
+    files = {
+        p.name: {"size": p.stat().st_size, "blob_id": "0" * 40} for p in (repository / "snapshots" / commit).iterdir()
+    }
+    (repository / "trees").mkdir()
+    (repository / "trees" / f"{commit}.json").write_text(json.dumps({"format_version": 1, "files": files}))
+
+
+def test_a_cached_commit_needs_no_hub(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("glosseme.models.hub.hub_answers", lambda: pytest.fail("the hub was asked"))
+    put_tree(cache, OLD)
+    model = open_model(f"{NAME}@{OLD}", device="cpu")
+    assert model.commit == OLD
+    assert model.network() is not None
+
+
+def test_without_a_connection_the_cache_answers_at_once_and_quietly(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    start = time.monotonic()
+    for revision in ("", f"@{OLD}", "@step1"):
+        assert open_model(NAME + revision).kind == "causal"
+    for name in (f"{NAME}@{'3' * 40}", "lab/other"):
+        with pytest.raises(GlossemeError, match="the hub can't be reached"):
+            open_model(name)
+    assert time.monotonic() - start < 4
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_hub_that_never_answers_is_given_up(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(reach, "_TIMEOUT", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
+        start = time.monotonic()
+        assert open_model(NAME).commit == NEW
+        with pytest.raises(GlossemeError, match="the hub can't be reached"):
+            open_model("lab/other")
+        assert time.monotonic() - start < 4

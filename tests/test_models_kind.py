@@ -9,7 +9,7 @@ import torch
 import transformers
 
 from glosseme.errors import GlossemeError
-from glosseme.models.kind import kind_of, max_length, needs_remote_code
+from glosseme.models.kind import check_config, kind_of, max_length, needs_remote_code
 from glosseme.models.load import quiet
 
 CAUSAL = [
@@ -97,6 +97,37 @@ def test_a_bert_that_is_a_decoder_is_causal() -> None:
 def test_everything_else_is_refused(name: str, architecture: str) -> None:
     with pytest.raises(GlossemeError, match=f"here: {architecture} is neither a causal nor a masked"):
         kind_of(config_dict(name, architecture), where="here")
+
+
+@pytest.mark.parametrize(("name", "architecture"), [m for m in MASKED if m[1].endswith("ForMaskedLM")])
+def test_a_masked_class_that_is_a_decoder_is_refused(name: str, architecture: str) -> None:
+    with pytest.raises(GlossemeError, match=f"here: {architecture} with is_decoder: true"):
+        kind_of(config_dict(name, architecture) | {"is_decoder": True}, where="here")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("architectures", [None], r"\[null\]"),
+        ("architectures", "GPT2LMHeadModel", '"GPT2LMHeadModel"'),
+        ("architectures", 3, "3"),
+        ("model_type", ["gpt2"], r'\["gpt2"\]'),
+        ("auto_map", 1, "1"),
+        ("pad_token_id", "one", '"one"'),
+        ("n_positions", "24", '"24"'),
+        ("max_position_embeddings", True, "true"),
+    ],
+)
+def test_a_value_of_another_type_is_named(name: str, value: object, shown: str) -> None:
+    for config in ({name: value}, {"text_config": {name: value}}):
+        with pytest.raises(GlossemeError, match=f"here: config.json: {name} can't be {shown};") as caught:
+            check_config(config, where="here")
+        assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(("name", "architecture"), CAUSAL + MASKED)
+def test_configurations_as_they_are_saved_pass(name: str, architecture: str) -> None:
+    check_config(config_dict(name, architecture))
 
 
 def test_an_empty_configuration_is_refused() -> None:

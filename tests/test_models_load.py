@@ -155,6 +155,48 @@ def test_a_broken_configuration_is_one_line(gpt2: Path) -> None:
         open_model(str(gpt2))
 
 
+def test_a_configuration_nested_too_deeply_is_one_line(gpt2: Path) -> None:
+    (gpt2 / "config.json").write_text('{"a":' + "[" * 100_000 + "]" * 100_000 + "}")
+    with pytest.raises(GlossemeError, match=r"config\.json can't be read \(nested too deeply\)"):
+        open_model(str(gpt2))
+
+
+def test_a_class_without_a_name_is_one_line(gpt2: Path) -> None:
+    edit_json(gpt2 / "config.json", architectures=[None])
+    with pytest.raises(GlossemeError, match=r"config\.json: architectures can't be \[null\]"):
+        open_model(str(gpt2))
+
+
+def test_a_size_of_another_type_blames_the_configuration(gpt2: Path) -> None:
+    edit_json(gpt2 / "config.json", n_embd="thirty")
+    model = open_model(str(gpt2))
+    for ask in (lambda: model.tokenizer, model.network):
+        with pytest.raises(GlossemeError, match=r"config\.json can't be used: .*n_embd.*thirty") as caught:
+            ask()
+        assert "tokenizer" not in caught.value.what
+        assert "\n" not in str(caught.value)
+        assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("index", [{"weight_map": ["a"]}, {"weight_map": {"a": 1}}, {"a": 1}, {"weight_map": {}}])
+def test_a_broken_list_of_shards_is_one_line(gpt2: Path, index: dict[str, Any]) -> None:
+    (gpt2 / "model.safetensors").rename(gpt2 / "model-00001-of-00001.safetensors")
+    (gpt2 / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(GlossemeError, match=r"model\.safetensors\.index\.json (has no|names no)") as caught:
+        _ = open_model(str(gpt2)).identity
+    assert caught.value.exit_code == 2
+
+
+def test_a_network_says_nothing_when_it_is_first_called(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "state_size": 4, "vocab_size": len(WORDS)}
+    made = transformers.MambaForCausalLM(transformers.MambaConfig(**sizes))
+    folder = save(made, tmp_path / "mamba")
+    capfd.readouterr()
+    transformers.logging.set_verbosity_warning()
+    open_model(str(folder), device="cpu").network()(input_ids=IDS)
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_model_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     folder = save(transformers.GPT2LMHeadModel(small_gpt2()), tmp_path / "m", tokenizer=False)
     with pytest.raises(GlossemeError, match="no tokenizer beside the model"):
@@ -195,9 +237,12 @@ def test_a_sharded_model_is_one_model(tmp_path: Path) -> None:
 def test_unknown_dtypes_and_devices_are_refused(gpt2: Path) -> None:
     with pytest.raises(GlossemeError, match=r"dtype 'float64'.*float32, bfloat16, float16"):
         open_model(str(gpt2), dtype="float64")
-    for device in ("toaster", "cuda:99"):
-        with pytest.raises(GlossemeError, match=f"the device '{device}' is not on this machine"):
-            _ = open_model(str(gpt2), device=device).device
+    with pytest.raises(GlossemeError, match="the device 'cuda:99' is not on this machine"):
+        _ = open_model(str(gpt2), device="cuda:99").device
+    for model in (str(gpt2), "fake:random", "fake:constant-masked"):
+        for device in ("banana", "meta", "cuda:", "cuda:x", ""):
+            with pytest.raises(GlossemeError, match=f"device '{device}' is not known; choose auto, cpu, cuda, cuda:N,"):
+                open_model(model, device=device)
 
 
 MODELING = """

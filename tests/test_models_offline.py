@@ -155,6 +155,26 @@ def test_a_half_written_folder_is_never_used(tmp_path: Path, own_cache: Path) ->
     assert open_model(str(tmp_path / "small.gguf")).identity == identity
 
 
+@pytest.mark.parametrize("name", ["a-file", "a-file/below"])
+def test_a_cache_that_is_no_folder_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    write_gguf(tmp_path / "small.gguf")
+    (tmp_path / "a-file").write_text("")
+    monkeypatch.setenv("GLOSSEME_CACHE", str(tmp_path / name))
+    with pytest.raises(GlossemeError, match=f"{tmp_path / name}: .*can't be kept here.*GLOSSEME_CACHE") as caught:
+        open_model(str(tmp_path / "small.gguf"))
+    assert caught.value.exit_code == 2
+
+
+def test_a_cache_that_can_only_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    write_gguf(tmp_path / "small.gguf")
+    monkeypatch.setattr(offline.tempfile, "mkdtemp", refuse)
+    with pytest.raises(GlossemeError, match=r"can't be kept here \(Read-only file system\); .*GLOSSEME_CACHE"):
+        open_model(str(tmp_path / "small.gguf"))
+
+
 def test_a_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offline, "installed", lambda package: None)
     (tmp_path / "small.gguf").write_bytes(b"GGUF")

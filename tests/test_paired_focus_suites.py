@@ -55,7 +55,14 @@ def test_each_item_has_each_role_once_and_constant_factors(
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda s: s.name)
 def test_the_declared_groupings_are_factors(suite: Suite) -> None:
-    named = {suite.cluster, suite.unit, *suite.balance, *suite.by, *(f for also in suite.also for f in also)}
+    named = {
+        suite.cluster,
+        suite.unit,
+        *suite.balance,
+        *suite.by,
+        *suite.apart,
+        *(f for also in suite.also for f in also),
+    }
     assert named <= set(suite.factors)
     assert suite.sets == ("core", "extended")
     assert suite.reads_files
@@ -217,6 +224,13 @@ def test_affinity_is_summarised_as_a_probability() -> None:
     assert AFFINITY.design == "value"
     assert AFFINITY.reduction({}) == "probability"
     assert AFFINITY.kinds == ("masked",)
+
+
+def test_only_affinity_has_two_units_and_keeps_them_apart() -> None:
+    requests = AFFINITY.build("masked", "core", {}).requests
+    units = requests.select(*AFFINITY.apart, "measure").unique().rows()
+    assert set(units) == {("global", "slot"), ("local", "divergence")}
+    assert [suite.name for suite in SUITES if suite.apart] == ["paired-focus/affinity"]
 
 
 def test_an_unknown_set_is_told_with_the_nearest_one() -> None:

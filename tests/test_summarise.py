@@ -127,6 +127,11 @@ def test_coarser_groupings_may_have_factors_of_their_own():
     assert table["plausibility"].to_list() == [ALL, ALL, "plausible", "implausible"]
 
 
+def test_a_factor_named_twice_is_taken_once():
+    once = summarise(grid(), ["construction"], also=[["plausibility"]])
+    assert summarise(grid(), ["construction", "construction"], also=[["plausibility"] * 2]).equals(once)
+
+
 def test_intervals_are_those_of_the_items_and_their_clusters():
     judged = grid()
     table = summarise(judged, ["construction"], cluster="template")

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glosseme.errors import GlossemeError
+from glosseme.report.cells import counted
 from glosseme.report.tables import FORMATS, as_csv, as_json, as_latex, as_markdown, as_text, render
 
 ROW = {
@@ -116,6 +117,11 @@ def test_notes_stand_below_the_text():
     assert text.splitlines()[-2:] == ["3,546 items of core", "x"]
 
 
+def test_units_are_said_by_those_who_know_them():
+    """A metric's name doesn't tell its unit: nats, nats per token, probabilities or cosines."""
+    assert "nats" not in as_text(table({"metric": "mean"}))
+
+
 def test_json_is_strict_and_has_what_matters_first():
     shown = as_json(table({}, UNDEFINED, {"estimate": float("nan"), "low": float("-inf")}))
     rows = json.loads(shown, parse_constant=pytest.fail)
@@ -194,6 +200,11 @@ def test_a_table_without_rows_is_no_fault(format_):
 def test_an_unknown_format_is_answered_with_the_nearest():
     with pytest.raises(GlossemeError, match=r"'markdwn'.*did you mean 'markdown'"):
         render(table({}), "markdwn")
+
+
+@pytest.mark.parametrize(("n", "text"), [(0, "0 runs"), (1, "1 run"), (2, "2 runs"), (1200, "1,200 runs")])
+def test_one_is_singular(n, text):
+    assert counted(n, "run") == text
 
 
 def test_wide_characters_take_two_columns():

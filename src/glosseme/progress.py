@@ -30,6 +30,9 @@ class QuietProgress:
     def say(self, line: str) -> None:
         """Pass over a sentence."""
 
+    def doing(self, line: str) -> None:
+        """Take note of what is going on."""
+
     def end(self) -> None:
         """Finish."""
 
@@ -66,6 +69,10 @@ class LineProgress(QuietProgress):
         if now - self._last >= self._every_s or self._tokens >= self._total:
             self._last = now
             self._write("  " + self._line(now))
+
+    def doing(self, line: str) -> None:
+        """Write what is going on."""
+        self._write(line)
 
     def say(self, line: str) -> None:
         """Write a sentence."""
@@ -128,6 +135,10 @@ class BarProgress(QuietProgress):
             rate = (task.completed + tokens) / max(task.elapsed or 0.0, 1e-6)
             answered = task.fields["answered"] + questions
             self._bar.update(self._row, advance=tokens, answered=answered, rate=f"{rate:,.0f} tokens/s")
+
+    def doing(self, line: str) -> None:
+        """Write what is going on."""
+        self._console.print(line, markup=False, soft_wrap=True)
 
     def say(self, line: str) -> None:
         """Write a sentence above the bar."""

@@ -8,12 +8,13 @@ from typing import Any
 
 from glosseme.errors import GlossemeError
 from glosseme.models import Model, StaticModel
+from glosseme.progress import QuietProgress
 from glosseme.runs.folder import Run, read_run
 from glosseme.runs.job import Job
 from glosseme.runs.likelihood import LikelihoodJob
 from glosseme.runs.options import Asked
 from glosseme.runs.similarity import SimilarityJob
-from glosseme.scoring.execute import Progress, Settings
+from glosseme.scoring.execute import Settings
 
 __all__ = ["evaluate", "run_folder"]
 
@@ -27,7 +28,7 @@ def evaluate(
     model: Model,
     asked: Sequence[Asked],
     out: Path,
-    progress: Progress,
+    progress: QuietProgress,
     *,
     settings: Settings | None = None,
     overwrite: bool = False,
@@ -38,11 +39,13 @@ def evaluate(
     `GlossemeError` for requests that the model can't answer, for a folder that can't be written or holds another run
     (unless `overwrite`), and for values that aren't finite.
     """
-    runs = [_prepare(model, one, out, settings or Settings(), overwrite=overwrite) for one in asked]
+    runs = [_prepare(model, one, out, settings or Settings(), progress, overwrite=overwrite) for one in asked]
     return [one.run(progress) if isinstance(one, Job) else one for one in runs]
 
 
-def _prepare(model: Model, asked: Asked, out: Path, settings: Settings, *, overwrite: bool) -> Run | Job[Any]:
+def _prepare(
+    model: Model, asked: Asked, out: Path, settings: Settings, progress: QuietProgress, *, overwrite: bool
+) -> Run | Job[Any]:
     folder = run_folder(model, asked, out)
     identity = _identity(model, asked)
     before = None if overwrite else read_run(folder)
@@ -55,6 +58,7 @@ def _prepare(model: Model, asked: Asked, out: Path, settings: Settings, *, overw
         job = SimilarityJob(model, asked, folder, identity)
     else:
         job = LikelihoodJob(model, asked, folder, identity, settings=settings)
+    progress.doing(f"{asked.suite.name}: reading and tokenising the items")
     job.prepare()
     return job
 
