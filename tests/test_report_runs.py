@@ -228,7 +228,7 @@ def test_one_is_singular(runs):
     for run in find_runs(runs):
         counts = run.record["counts"] | {"items": 1, "items_dropped": 1}
         rewrite(run, counts=counts)
-    assert ": 1 item of core (" in table_of_runs(runs)
+    assert ": 1 item of core;" in table_of_runs(runs)
     assert "1 item without a value" in table_of_runs(runs)
     run = of_suite(runs, "paired-focus/syntax")
     rewrite(run, status="running")

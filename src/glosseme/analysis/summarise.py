@@ -50,7 +50,8 @@ _METRICS: Final[dict[Design, tuple[_Metric, ...]]] = {
 }
 
 METRICS: Final[dict[Design, tuple[str, ...]]] = {d: tuple(m.name for m in ms) for d, ms in _METRICS.items()}
-"""The metrics of a design: `accuracy` (P@1 in `rank`) and `rank_score` in [0, 1], the others in nats."""
+"""The metrics of a design: `accuracy` (P@1 in `rank`) and `rank_score` in [0, 1], the others in the unit
+of what was compared (nats, nats per token, probabilities, cosines)."""
 
 
 def summarise(
@@ -61,7 +62,7 @@ def summarise(
     also: Sequence[Sequence[str]] = (),
     metrics: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Return one row for each group of items and each metric: the factors in `by`, then `SUMMARY_COLUMNS`.
+    """Return one row for each group of items and each metric: the factors in `by`, each once, then `SUMMARY_COLUMNS`.
 
     `outcomes` is what `designs.judge` returns, `cluster` the column whose equal values mark items that are
     not independent (default: all are), `also` further groupings, whose rows follow with `ALL` for the
@@ -80,7 +81,7 @@ def summarise(
     """
     design = design_of(outcomes)
     chosen = _chosen(design, metrics)
-    groupings = [tuple(by), *(tuple(g) for g in also)]
+    groupings = [tuple(dict.fromkeys(grouping)) for grouping in (by, *also)]
     columns = list(dict.fromkeys(name for grouping in groupings for name in grouping))
     _check_factors(outcomes, design, columns)
     if cluster is not None and cluster not in outcomes.columns:

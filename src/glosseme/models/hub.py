@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
 from glosseme.errors import WORK_FAILED, GlossemeError, nearest
+from glosseme.models.reach import hub_answers, no_retry_lines
 from glosseme.models.reference import MAIN, Reference
 
 __all__ = ["WELL_KNOWN", "fetch_file", "fetch_snapshot"]
@@ -43,6 +45,7 @@ WELL_KNOWN: Final = (
     "answerdotai/ModernBERT-large",
 )
 """Names offered when a name is not found: models that the literature scores."""
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 
 
 def fetch_snapshot(reference: Reference, revision: str, patterns: Sequence[str], *, bars: bool = False) -> Path:
@@ -53,8 +56,28 @@ def fetch_snapshot(reference: Reference, revision: str, patterns: Sequence[str],
     """
     from huggingface_hub import snapshot_download
 
-    with _refusals(reference), nullcontext() if bars else _no_bars():
-        return Path(snapshot_download(reference.name, revision=revision, allow_patterns=list(patterns)))
+    def get(*, local: bool) -> Path:
+        folder = snapshot_download(
+            reference.name, revision=revision, allow_patterns=list(patterns), local_files_only=local
+        )
+        return Path(folder)
+
+    with _refusals(reference), no_retry_lines(), nullcontext() if bars else _no_bars():
+        return _whole_commit(get, revision) or get(local=not hub_answers())
+
+
+def _whole_commit(get: Callable[..., Path], revision: str) -> Path | None:
+    """Return the cached folder of a commit that is known to be whole: it never changes, so the hub isn't asked."""
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    if not _COMMIT.fullmatch(revision):
+        return None
+    try:
+        folder = get(local=True)
+    except LocalEntryNotFoundError:
+        return None
+    # Without the hub's list of the commit's files a folder of some of them looks whole.
+    return folder if (folder.parent.parent / "trees" / f"{revision}.json").is_file() else None
 
 
 def fetch_file(reference: Reference, commit: str, name: str) -> Path | None:
@@ -62,9 +85,14 @@ def fetch_file(reference: Reference, commit: str, name: str) -> Path | None:
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
 
-    with _refusals(reference):
+    def get(*, local: bool) -> Path:
+        return Path(hf_hub_download(reference.name, name, revision=commit, local_files_only=local))
+
+    with _refusals(reference), no_retry_lines():
+        with suppress(LocalEntryNotFoundError):
+            return get(local=True)
         try:
-            return Path(hf_hub_download(reference.name, name, revision=commit))
+            return get(local=not hub_answers())
         except LocalEntryNotFoundError:
             raise
         except EntryNotFoundError:

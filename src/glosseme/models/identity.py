@@ -93,6 +93,6 @@ def record_files(folder: Path) -> dict[str, dict[str, object]]:
 def _recorded(folder: Path) -> Mapping[str, Mapping[str, object]]:
     try:
         files = json.loads((folder / RECORD).read_text(encoding="utf-8"))["files"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
     return files if isinstance(files, dict) else {}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from glosseme.errors import GlossemeError
 from glosseme.measures import Kind
 
-__all__ = ["kind_of", "max_length", "needs_remote_code"]
+__all__ = ["check_config", "kind_of", "max_length", "needs_remote_code"]
 
 _CAUSAL_ENDINGS: Final = ("ForCausalLM", "LMHeadModel", "DoubleHeadsModel")
 _OTHER_HEADS: Final = (
@@ -46,6 +47,28 @@ _ENCODERS: Final = frozenset(
 _NEITHER: Final = frozenset({"xlnet"})
 # Their class is named like a causal model's, however they were trained; `causal` in config.json decides.
 _XLM: Final = frozenset({"xlm", "flaubert"})
+_MEND: Final = "bring back the config.json that the model was saved with"
+
+
+def check_config(config: Mapping[str, Any], *, where: str | None = None) -> None:
+    """Raise `GlossemeError` where a value of config.json that is read here is of another type than it must be.
+
+    >>> check_config({"architectures": ["GPT2LMHeadModel"], "n_positions": 24, "pad_token_id": None})
+    """
+    lengths = dict.fromkeys(_LENGTHS, (int, float))
+    kinds = {"model_type": (str,), "auto_map": (Mapping,), "pad_token_id": (int,), "architectures": (list,), **lengths}
+    for name, types in kinds.items():
+        value = config.get(name)
+        wrong = value is not None and (isinstance(value, bool) or not isinstance(value, types))
+        if wrong or (isinstance(value, list) and not all(isinstance(v, str) for v in value)):
+            raise GlossemeError(f"config.json: {name} can't be {_shown(value)}", where=where, todo=_MEND)
+    if isinstance(config.get("text_config"), Mapping):
+        check_config(config["text_config"], where=where)
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def kind_of(config: Mapping[str, Any], *, where: str | None = None) -> Kind:
@@ -63,6 +86,12 @@ def kind_of(config: Mapping[str, Any], *, where: str | None = None) -> Kind:
     model_type = str(config.get("model_type", ""))
     architecture = next(iter(config.get("architectures") or ()), "")
     kind = None if model_type in _NEITHER else _by_class(architecture, model_type, config)
+    if kind is None and architecture.endswith("ForMaskedLM") and config.get("is_decoder"):
+        raise GlossemeError(
+            f"{architecture} with is_decoder: true in config.json sees nothing of what follows a mask",
+            where=where,
+            todo="choose another model, or take is_decoder out if it was trained without",
+        )
     if kind is None:
         raise GlossemeError(
             f"{architecture or model_type or 'the model'} is neither a causal nor a masked language model",
@@ -78,7 +107,7 @@ def _by_class(architecture: str, model_type: str, config: Mapping[str, Any]) -> 
     if model_type in _XLM:
         return "causal" if config.get("causal") else "masked"
     if architecture.endswith("ForMaskedLM"):
-        return "masked"
+        return None if config.get("is_decoder") else "masked"
     if architecture.endswith(_CAUSAL_ENDINGS):
         return _causal_unless_it_sees_ahead(model_type, config)
     return _by_type(model_type, config) or _by_auto_map(config)
@@ -102,7 +131,7 @@ def _by_type(model_type: str, config: Mapping[str, Any]) -> Kind | None:
 
 def _by_auto_map(config: Mapping[str, Any]) -> Kind | None:
     auto_map = config.get("auto_map") or {}
-    if "AutoModelForMaskedLM" in auto_map:
+    if "AutoModelForMaskedLM" in auto_map and not config.get("is_decoder"):
         return "masked"
     return "causal" if "AutoModelForCausalLM" in auto_map else None
 

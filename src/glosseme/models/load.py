@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ __all__ = [
     "DTYPES",
     "Dtype",
     "attention_of",
+    "check_device",
     "check_dtype",
     "first_line",
     "load_network",
@@ -30,6 +32,7 @@ __all__ = [
 
 Dtype = Literal["float32", "bfloat16", "float16"]
 DTYPES: Final[tuple[Dtype, ...]] = get_args(Dtype)
+_DEVICE: Final = re.compile(r"auto|cpu|cuda(:[0-9]{1,3})?|mps|xpu")
 
 
 def check_dtype(text: str) -> Dtype:
@@ -44,11 +47,23 @@ def check_dtype(text: str) -> Dtype:
     raise GlossemeError(f"the dtype {text!r} is not known", todo=f"choose one of {', '.join(DTYPES)}")
 
 
+def check_device(text: str) -> str:
+    """Return `text` if it is how a device is written, whether or not it is there; raises `GlossemeError` if not.
+
+    >>> check_device("cuda:1")
+    'cuda:1'
+    """
+    if not _DEVICE.fullmatch(text):
+        raise GlossemeError(f"the device {text!r} is not known", todo="choose auto, cpu, cuda, cuda:N, mps or xpu")
+    return text
+
+
 def pick_device(text: str) -> str:
     """Return the device that `text` names; `auto` is a CUDA device if there is one, else the CPU.
 
-    Raises `GlossemeError` for a name that torch does not know and a device that this machine lacks.
+    Raises `GlossemeError` for a name that is none of a device and a device that this machine lacks.
     """
+    check_device(text)
     import torch
 
     if text == "auto":
@@ -90,7 +105,7 @@ def load_tokenizer(folder: Path, *, where: str, trust_remote_code: bool = False)
     from transformers import AutoTokenizer
 
     trust = bool(trust_remote_code)  # transformers would ask the user if it were None
-    with quiet(), _told(where, "the tokenizer"):
+    with quiet(), _told(where, "the tokenizer"), _config_first(folder, where, trust):
         tokenizer = AutoTokenizer.from_pretrained(
             str(folder), use_fast=True, trust_remote_code=trust, local_files_only=not trust
         )
@@ -122,7 +137,7 @@ def load_network(
 
     trust = bool(trust_remote_code)
     auto = transformers.AutoModelForMaskedLM if kind == "masked" else transformers.AutoModelForCausalLM
-    with quiet(), _told(where, "the model"):
+    with quiet(), _told(where, "the model"), _config_first(folder, where, trust):
         network, info = auto.from_pretrained(
             str(folder),
             dtype=getattr(torch, dtype),
@@ -132,11 +147,19 @@ def load_network(
             trust_remote_code=trust,
             local_files_only=not trust,
         )
+    _no_more_warnings()
     refuse_random_weights(info, where)
     network.eval().requires_grad_(False)
     with _told(where, f"the model on {device}"):
         moved: torch.nn.Module = network.to(device)
     return moved
+
+
+def _no_more_warnings() -> None:
+    # Some networks, Mamba's among them, warn when they are first called, long after `quiet` has ended.
+    from transformers.utils import logging
+
+    logging.set_verbosity(max(logging.get_verbosity(), logging.ERROR))
 
 
 def refuse_random_weights(info: Mapping[str, Any], where: str) -> None:
@@ -170,6 +193,30 @@ def _told(where: str, what: str) -> Iterator[None]:
         raise GlossemeError(what, where=where, **_advice(error)) from error
 
 
+@contextmanager
+def _config_first(folder: Path, where: str, trust: bool) -> Iterator[None]:
+    """Blame config.json for an error if it can't be read alone: tokenizers and networks read it too."""
+    try:
+        yield
+    except Exception:
+        if not trust:  # reading it again would run the model's code again
+            _read_config_alone(folder, where)
+        raise
+
+
+def _read_config_alone(folder: Path, where: str) -> None:
+    from transformers import AutoConfig
+
+    try:
+        AutoConfig.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
+    except Exception as error:
+        if "trust_remote_code" in str(error):
+            return
+        what = f"config.json can't be used: {first_line(error)}"
+        todo = "bring back the config.json that the model was saved with"
+        raise GlossemeError(what, where=where, todo=todo) from error
+
+
 def _advice(error: Exception) -> dict[str, Any]:
     text = str(error).lower()
     if "trust_remote_code" in text:
@@ -185,8 +232,14 @@ def _advice(error: Exception) -> dict[str, Any]:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line that an error says, with its class where the line alone says little."""
-    line = next((part.strip() for part in str(error).splitlines() if part.strip()), "")
+    r"""Return the first line that an error says, with its class where the line alone says little.
+
+    >>> first_line(ValueError("for the field 'n_embd':\n    an int is needed"))
+    "for the field 'n_embd': an int is needed"
+    """
+    lines = [part.strip() for part in str(error).splitlines() if part.strip()]
+    end = next((i for i, part in enumerate(lines) if not part.endswith(":")), len(lines))
+    line = " ".join(lines[: end + 1])
     return f"{type(error).__name__}: {line}" if isinstance(error, KeyError | AttributeError) or not line else line
 
 

@@ -7,7 +7,8 @@ import os
 import shutil
 import tempfile
 import time
-from contextlib import redirect_stderr, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, suppress
 from hashlib import sha256
 from io import StringIO
 from pathlib import Path
@@ -45,7 +46,25 @@ def cache_folder() -> Path:
 
 def needs_conversion(reference: Reference) -> bool:
     """Return whether opening a model will first convert it, which takes a minute or more."""
-    return reference.source in {"gguf", "offline"} and not (_target(reference) / RECORD).is_file()
+    return reference.source in {"gguf", "offline"} and not _is_made(_target(reference))
+
+
+def _is_made(folder: Path) -> bool:
+    with _told_of_cache():
+        return (folder / RECORD).is_file()
+
+
+@contextmanager
+def _told_of_cache() -> Iterator[None]:
+    """Turn a cache folder that can't be used into one line."""
+    try:
+        yield
+    except OSError as error:
+        raise GlossemeError(
+            f"converted models can't be kept here ({error.strerror or error})",
+            where=str(cache_folder()),
+            todo="name a folder that can be written in the environment variable GLOSSEME_CACHE",
+        ) from error
 
 
 def _target(reference: Reference) -> Path:
@@ -59,13 +78,18 @@ def _source_sha256(reference: Reference) -> str:
 def converted_folder(reference: Reference) -> Path:
     """Return the folder with a GGUF model as safetensors, converting it when it is not there yet.
 
-    Raises `GlossemeError` where a package is missing or the file can't be read.
+    Raises `GlossemeError` where a package is missing, the file can't be read or the cache folder can't be written.
     """
-    where, folder = reference.display, _target(reference)
-    if (folder / RECORD).is_file():
+    folder = _target(reference)
+    if _is_made(folder):
         return folder
-    _need(where, "gguf", "glosseme[offline]" if reference.source == "offline" else "glosseme[gguf]")
-    partial = _new_partial(folder)
+    _need(reference.display, "gguf", "glosseme[offline]" if reference.source == "offline" else "glosseme[gguf]")
+    with _told_of_cache():
+        return _converted(reference, folder)
+
+
+def _converted(reference: Reference, folder: Path) -> Path:
+    where, partial = reference.display, _new_partial(folder)
     try:
         source = Path(reference.name)
         if reference.source == "offline":

@@ -11,7 +11,15 @@ from glosseme.measures import Kind
 from glosseme.models.fake import Fake, fake_identity, fake_of, fake_tokenizer
 from glosseme.models.identity import Identity, identify
 from glosseme.models.kind import kind_of, max_length, needs_remote_code
-from glosseme.models.load import Dtype, attention_of, check_dtype, load_network, load_tokenizer, pick_device
+from glosseme.models.load import (
+    Dtype,
+    attention_of,
+    check_device,
+    check_dtype,
+    load_network,
+    load_tokenizer,
+    pick_device,
+)
 from glosseme.models.record import record_of
 from glosseme.models.reference import Reference, parse_reference
 from glosseme.models.source import ModelFiles, read_config, resolve_light, resolve_weights, tokenizer_files
@@ -118,13 +126,14 @@ def open_model(text: str, *, dtype: str = "float32", device: str = "auto", trust
     """Return the model that `NAME[@REVISION]` stands for, without loading or downloading its weights.
 
     Static embeddings are float32 on the CPU, whatever is asked for. Raises `GlossemeError` for a name, revision,
-    dtype or kind of model that can't be used.
+    dtype, device or kind of model that can't be used.
 
     >>> model = open_model("fake:random-masked@7")
     >>> model.kind, model.fake, model.max_length
     ('masked', Fake(kind='masked', seed=7), None)
     """
     reference, checked = parse_reference(text), check_dtype(dtype)
+    check_device(device)
     trust = bool(trust_remote_code)
     if reference.source == "static":
         return open_static(reference)

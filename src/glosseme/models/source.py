@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from glosseme.errors import GlossemeError
 from glosseme.models.hub import fetch_file, fetch_snapshot
+from glosseme.models.kind import check_config
 from glosseme.models.reference import Reference
 
 __all__ = [
@@ -119,7 +120,10 @@ def weight_files(folder: Path, *, where: str) -> tuple[str, ...]:
 
 
 def _shards(index: Path, where: str) -> list[str]:
-    names = sorted(set(_read_json(index, where).get("weight_map", {}).values()))
+    shard_of = _read_json(index, where).get("weight_map")
+    if not isinstance(shard_of, dict) or not all(isinstance(n, str) for n in shard_of.values()):
+        raise GlossemeError(f"{_INDEX} has no weight_map from weights to files", where=where)
+    names = sorted(set(shard_of.values()))
     if not names or any("/" in n or "\\" in n or n.startswith(".") for n in names):
         raise GlossemeError(f"{_INDEX} names no weight files of this folder", where=where)
     return names
@@ -147,13 +151,17 @@ def _without_adapter(folder: Path) -> Path:
 
 
 def read_config(folder: Path, *, where: str) -> Mapping[str, Any]:
-    """Return the contents of config.json; raises `GlossemeError` where it is no JSON object."""
-    return _read_json(folder / "config.json", where)
+    """Return the contents of config.json; raises `GlossemeError` for no JSON object and values of a wrong type."""
+    config = _read_json(folder / "config.json", where)
+    check_config(config, where=where)
+    return config
 
 
 def _read_json(path: Path, where: str) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError as error:
+        raise GlossemeError(f"{path.name} can't be read (nested too deeply)", where=where) from error
     except (OSError, ValueError) as error:
         raise GlossemeError(f"{path.name} can't be read ({error})", where=where) from error
     if not isinstance(value, dict):

@@ -14,7 +14,7 @@ from glosseme.analysis.summarise import ALL
 from glosseme.errors import GlossemeError, nearest
 from glosseme.report.cells import INTERVAL, cells, finite, plain
 from glosseme.report.grid import latex_grid, markdown_grid, text_grid
-from glosseme.report.runs import choose_runs, rows_of_run
+from glosseme.report.runs import choose_runs, left_out, rows_of_run
 from glosseme.runs.folder import Run
 
 __all__ = ["compare_runs", "comparison_of_runs"]
@@ -35,8 +35,9 @@ def compare_runs(root: Path, *, by: str | None = None, format_: str = "text") ->
     if format_ not in _FORMATS:
         raise GlossemeError(f"there is no format {format_!r}", todo=nearest(format_, _FORMATS))
     finer = [name.strip() for name in (by or "").split(",") if name.strip() not in {"", "none"}]
-    runs = choose_runs(root).finished
-    return _FORMATS[format_](comparison_of_runs(runs, finer), runs)
+    chosen = choose_runs(root)
+    shown = _FORMATS[format_](comparison_of_runs(chosen.finished, finer), chosen.finished)
+    return "\n".join([shown, *map(plain, left_out(chosen))]) if format_ == "text" else shown
 
 
 def comparison_of_runs(runs: Sequence[Run], finer: Sequence[str] = ()) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from glosseme.people.ratings import PEOPLE, model_ranks, ranks_of, summary
 from glosseme.people.sheets import read_key
 from glosseme.report.cells import cells, finite
 from glosseme.report.tables import render
-from glosseme.runs.folder import find_runs
+from glosseme.runs.folder import survey
 
 __all__ = ["rate_sheets"]
 
@@ -26,11 +26,12 @@ def rate_sheets(key: Path, sheets: Sequence[Path], runs: Path | None = None, *, 
     """
     options = read_key(key)
     ranks = ranks_of(sheets, options)
-    found = [] if runs is None else list(find_runs(runs))
+    found, broken = ([], []) if runs is None else survey(runs)
     suite = [run for run in found if run.finished and run.record["identity"]["suite"] == "wdlmpro"]
     models, notes = model_ranks(suite, options)
     if runs is not None and not suite:
         notes.append(f"{runs} has no finished run of wdlmpro")
+    notes += [f"left out: {error.where}: {error.what}" for error in broken]
     table, agreed = summary(ranks, models), agreement(ranks)
     if format_ == "json":
         results = json.loads(render(table, "json"))

@@ -40,7 +40,6 @@ _METRICS: Final = frozenset(metric for metrics in METRICS.values() for metric in
 _USUAL: Final = {"dtype": "float32", "options": ""}
 _HEADERS: Final = {INTERVAL: "95%", "n_clusters": "clusters"}
 _INTERVAL_NOTE: Final = "[low, high] is a 95% interval that takes the items of one cluster as dependent."
-_UNIT_NOTE: Final = "Metrics other than accuracy and rank_score are in nats."
 
 
 def render(table: pl.DataFrame, format_: str, *, notes: Sequence[str] = ()) -> str:
@@ -68,8 +67,6 @@ def as_text(table: pl.DataFrame, *, notes: Sequence[str] = ()) -> str:
     blocks = table.partition_by(keys, maintain_order=True) if keys and table.height else [table]
     blocks = [_for_readers(block) for block in blocks]
     below = [_INTERVAL_NOTE] if "low" in table.columns else []
-    in_nats = not table["metric"].is_in(["accuracy", "rank_score"]).all()
-    below += [_UNIT_NOTE] if in_nats else []
     return "\n\n".join([*map(_block, blocks), "\n".join([*below, *map(plain, notes)])]).rstrip()
 
 

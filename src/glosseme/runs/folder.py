@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,17 @@ import polars as pl
 
 from glosseme.errors import GlossemeError
 
-__all__ = ["FORMAT", "OUTCOMES", "RUN", "SCORES", "Run", "find_runs", "read_run", "write_json", "write_table"]
+__all__ = [
+    *("FORMAT", "OUTCOMES", "RUN", "SCORES"),
+    *("Run", "find_runs", "read_run", "survey", "write_json", "write_table"),
+]
 
 FORMAT = 1
 """Grows when a column or a key changes its meaning."""
 RUN, SCORES, OUTCOMES = "run.json", "scores.parquet", "outcomes.parquet"
+
+_REQUIRED = {"identity": ("model", "revision", "suite", "data"), "suite": ("by", "cluster")}
+"""What a record has to say for anything to be done with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +40,23 @@ class Run:
             (self.folder / name).is_file() for name in (SCORES, OUTCOMES)
         )
 
-    def scores(self) -> pl.DataFrame:
-        """Return one row a request."""
-        return _read_table(self.folder / SCORES)
+    def scores(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """Return one row a request, with all columns or those named."""
+        return _read_table(self.folder / SCORES, columns)
 
     def outcomes(self) -> pl.DataFrame:
         """Return one row an item."""
         return _read_table(self.folder / OUTCOMES)
 
 
-def _read_table(path: Path) -> pl.DataFrame:
+def _read_table(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
     try:
-        return pl.read_parquet(path)
+        return pl.read_parquet(path, columns=None if columns is None else list(columns))
     except (OSError, pl.exceptions.PolarsError) as error:
         raise GlossemeError(
-            f"the table can't be read ({str(error).splitlines()[0]})",
+            f"the table can't be read ({(str(error).splitlines() or ['no reason given'])[0]})",
             where=str(path),
-            todo="run the suite again",
+            todo="run the suite again with --overwrite",
         ) from None
 
 
@@ -72,20 +78,51 @@ def read_run(folder: Path) -> Run | None:
             where=str(path),
             todo="run the suite again into another folder",
         )
+    missing = _missing(record)
+    if missing:
+        raise GlossemeError(
+            f"the record of the run lacks {', '.join(missing)}", where=str(path), todo="move the folder away"
+        )
     return Run(folder, record)
 
 
+def _missing(record: dict[str, Any]) -> list[str]:
+    """Return the required keys that a record lacks."""
+    missing = [] if isinstance(record.get("status"), str) else ["status"]
+    for part, keys in _REQUIRED.items():
+        known = record.get(part)
+        if isinstance(known, dict):
+            missing += [f"{part}.{key}" for key in keys if key not in known]
+        else:
+            missing.append(part)
+    return missing
+
+
 def find_runs(root: Path) -> Iterator[Run]:
-    """Yield every run under `root`, in the order of their folders' names.
+    """Yield every run under `root`, in the order of their folders' names; a broken or foreign record is skipped.
+
+    Raises `GlossemeError` when the folder isn't there.
+    """
+    yield from survey(root)[0]
+
+
+def survey(root: Path) -> tuple[list[Run], list[GlossemeError]]:
+    """Return every run under `root`, in the order of their folders' names, and what is wrong with other records.
 
     Raises `GlossemeError` when the folder isn't there.
     """
     if not root.is_dir():
         raise GlossemeError("there is no such folder", where=str(root), todo="give the folder of `glosseme run -o`")
+    runs: list[Run] = []
+    broken: list[GlossemeError] = []
     for path in sorted(root.rglob(RUN)):
-        run = read_run(path.parent)
-        if run is not None:
-            yield run
+        try:
+            run = read_run(path.parent)
+        except GlossemeError as error:
+            broken.append(error)
+        else:
+            runs += [] if run is None else [run]
+    return runs, broken
 
 
 def write_json(path: Path, record: dict[str, Any]) -> None:

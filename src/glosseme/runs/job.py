@@ -140,6 +140,7 @@ class Job(ABC, Generic[M]):
                 "by": list(suite.by),
                 "also": [list(columns) for columns in suite.also],
                 "where": dict(suite.where),
+                "apart": list(suite.apart),
             },
             "notes": self.notes,
             "started": self.started,

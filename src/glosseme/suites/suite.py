@@ -94,6 +94,8 @@ class Suite:
     """Factors that tell apart items of the same name."""
     where: Mapping[str, str] = field(default_factory=dict)
     """Values of factors to which tables keep that don't group by them."""
+    apart: tuple[str, ...] = ()
+    """Factors that every grouping keeps, because values of their levels are in different units."""
     in_group: bool = True
     """Whether naming the group (`paired-focus`) includes it."""
 

@@ -90,4 +90,5 @@ AFFINITY: Final = Suite(
     reads_files=True,
     also=(("affinity", "construction"), ("affinity",)),
     default_reduction="probability",
+    apart=("affinity",),
 )
