@@ -28,8 +28,6 @@ __all__ = [
     "KINDS",
     "MEASURES",
     "MEASURES_OF",
-    "PLL_VARIANTS",
-    "REDUCTIONS",
     "REQUEST_COLUMNS",
     "SLOT",
     "Kind",
@@ -46,8 +44,6 @@ PllVariant = Literal["within_word_l2r", "original"]
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
-REDUCTIONS: Final[tuple[Reduction, ...]] = get_args(Reduction)
-PLL_VARIANTS: Final[tuple[PllVariant, ...]] = get_args(PllVariant)
 
 SLOT: Final = "___"
 """What stands in a text where a filler goes."""

@@ -37,7 +37,7 @@ class Verdict:
 def choose(engine: Engine, limits: Limits, ways: tuple[Way, ...] | None = None) -> Verdict:
     """Return the first way of the ladder whose answers equal plain ones within the engine's tolerance."""
     ladder = ways or engine.ways
-    verdict = Verdict(ladder[-1])
+    verdict = Verdict("plain")
     if engine.exact:
         return Verdict(ladder[0])
     samples = probes(engine.vocabulary, limits.row_tokens)
@@ -53,7 +53,6 @@ def choose(engine: Engine, limits: Limits, ways: tuple[Way, ...] | None = None) 
         if worst <= engine.tolerance:
             verdict.way = way
             return verdict
-    verdict.way = "plain"
     return verdict
 
 

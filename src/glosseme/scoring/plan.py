@@ -17,10 +17,9 @@ from glosseme.scoring.batch import Rows
 from glosseme.scoring.pack import Packed, bundles, packed_rows
 from glosseme.scoring.reads import NO_TOKEN, Ints, Reads
 
-__all__ = ["LAYOUTS", "Layout", "Limits", "Planned", "halves", "plan"]
+__all__ = ["Layout", "Limits", "Planned", "halves", "plan"]
 
 Layout = Literal["trie", "padded", "equal"]
-LAYOUTS: tuple[Layout, ...] = ("trie", "padded", "equal")
 
 
 @dataclass(frozen=True, slots=True)
