@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["app"]
+__all__ = ["app", "options_of"]
 
 app = typer.Typer(
     name="glosseme",
@@ -96,7 +96,7 @@ def show(
     """Show a few items of a suite."""
     from glosseme.report.suites import show_items
 
-    typer.echo(show_items(suite, kind, data, n, seed, _options(option)))
+    typer.echo(show_items(suite, kind, data, n, seed, options_of(option)))
 
 
 @app.command()
@@ -135,7 +135,7 @@ def run(
         data=data,
         limit=limit,
         seed=seed,
-        options=_options(option),
+        options=options_of(option),
         files={name: path for name, path in (("targets", targets), ("counts", counts)) if path is not None},
         dtype=dtype,
         device=device,
@@ -216,7 +216,7 @@ def doctor() -> None:
     typer.echo(render())
 
 
-def _options(pairs: list[str] | None) -> dict[str, str]:
+def options_of(pairs: list[str] | None) -> dict[str, str]:
     from glosseme.errors import GlossemeError
 
     found = {}

@@ -26,6 +26,7 @@ def _run(argv: Sequence[str] | None) -> int:
     import typer
     from typer.main import get_command
 
+    from glosseme.cli import experiments  # noqa: F401  # puts its commands beside the others
     from glosseme.cli.commands import app
     from glosseme.errors import GlossemeError
 

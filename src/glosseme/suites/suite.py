@@ -98,6 +98,8 @@ class Suite:
     """Factors that every grouping keeps, because values of their levels are in different units."""
     in_group: bool = True
     """Whether naming the group (`paired-focus`) includes it."""
+    private: bool = False
+    """Whether its texts may not leave the user's copy: runs keep neither contexts nor texts, and messages no words."""
 
     def reduction(self, options: Options) -> Reduction:
         """Return how token values become one value."""
