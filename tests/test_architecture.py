@@ -13,7 +13,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # A room may import from rooms before it, never from one after it.
 ROOMS = (
-    *("errors", "measures", "designs", "suites", "scoring", "models", "progress", "runs", "analysis", "people"),
+    *("errors", "measures", "designs", "hub", "suites", "scoring", "models", "progress", "runs", "analysis", "people"),
     *("doctor", "report", "api", "quickstart", "cli", "__main__", "__init__"),
 )
 

@@ -17,7 +17,8 @@ from huggingface_hub import errors as hub
 from huggingface_hub.utils import are_progress_bars_disabled
 
 from glosseme.errors import GlossemeError
-from glosseme.models import open_model, reach
+from glosseme.hub import reach
+from glosseme.models import open_model
 from small_models import save, saved_gpt2, small_gpt2
 
 OLD, NEW = "1" * 40, "2" * 40
@@ -209,7 +210,7 @@ def put_tree(cache: Path, commit: str) -> None:
 
 def test_a_cached_commit_needs_no_hub(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr("glosseme.models.hub.hub_answers", lambda: pytest.fail("the hub was asked"))
+    monkeypatch.setattr("glosseme.hub.snapshot.hub_answers", lambda: pytest.fail("the hub was asked"))
     put_tree(cache, OLD)
     model = open_model(f"{NAME}@{OLD}", device="cpu")
     assert model.commit == OLD

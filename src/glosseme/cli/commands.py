@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["app", "options_of"]
+__all__ = ["app", "data_of", "options_of"]
 
 app = typer.Typer(
     name="glosseme",
@@ -30,6 +30,13 @@ Suites = Annotated[list[str], typer.Option("-s", "--suite", help="A suite, or a 
 Out = Annotated[Path, typer.Option("-o", "--out", help="The folder of the runs.")]
 Data = Annotated[
     str | None, typer.Option("--data", help="One of the suite's sets (core, extended) or a file of yours.")
+]
+DataOf = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data",
+        help="One of the suite's sets (core, extended), a file or folder of yours; with several suites SUITE=PATH.",
+    ),
 ]
 Limit = Annotated[int | None, typer.Option("--limit", help="So many items, seeded and balanced, instead of all.")]
 Seed = Annotated[int, typer.Option("--seed", help="Draws the items of --limit.")]
@@ -104,7 +111,7 @@ def run(
     model: Models,
     suite: Suites,
     out: Out = Path("runs"),
-    data: Data = None,
+    data: DataOf = None,
     limit: Limit = None,
     seed: Seed = 0,
     option: Opts = None,
@@ -132,7 +139,7 @@ def run(
         models=model,
         suites=suite,
         out=out,
-        data=data,
+        data=data_of(data),
         limit=limit,
         seed=seed,
         options=options_of(option),
@@ -216,7 +223,30 @@ def doctor() -> None:
     typer.echo(render())
 
 
+def data_of(given: list[str] | None) -> str | dict[str, str] | None:
+    """Return the data of all suites, or of each by its name, from `--data PATH` or `--data SUITE=PATH`.
+
+    >>> data_of(["extended"]), data_of(["blimp=my/blimp", "ewok=my/ewok"])
+    ('extended', {'blimp': 'my/blimp', 'ewok': 'my/ewok'})
+    """
+    from glosseme.errors import GlossemeError
+    from glosseme.suites import all_suites, group_of
+
+    names = {name for suite in all_suites() for name in (suite, group_of(suite))}
+    by_name = {}
+    for text in given or []:
+        name, equals, path = text.partition("=")
+        if not equals or name not in names:
+            if len(given or []) > 1:
+                todo = "with more than one --data write each as SUITE=PATH"
+                raise GlossemeError(f"which suite are the data {text!r} for?", todo=todo)
+            return text
+        by_name[name] = path
+    return by_name or None
+
+
 def options_of(pairs: list[str] | None) -> dict[str, str]:
+    """Return options by name from `--option NAME=VALUE`."""
     from glosseme.errors import GlossemeError
 
     found = {}

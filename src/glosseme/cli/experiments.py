@@ -9,7 +9,7 @@ import typer
 
 from glosseme.cli.commands import (
     Bos,
-    Data,
+    DataOf,
     Device,
     Dtype,
     Format,
@@ -21,6 +21,7 @@ from glosseme.cli.commands import (
     Suites,
     Trust,
     app,
+    data_of,
     options_of,
 )
 
@@ -56,7 +57,7 @@ def trajectory(
         str, typer.Option("--revisions", help="log (each about double the last), all, or names with commas.")
     ] = "log",
     out: Out = Path("runs"),
-    data: Data = None,
+    data: DataOf = None,
     limit: Limit = None,
     seed: Seed = 0,
     option: Opts = None,
@@ -79,7 +80,7 @@ def trajectory(
         models=model,
         suites=suite,
         out=out,
-        data=data,
+        data=data_of(data),
         limit=limit,
         seed=seed,
         options=options_of(option),
@@ -129,7 +130,9 @@ def mixed(
     predictors: Annotated[
         str, typer.Option("--predictors", help="Of tokens, parameters and objective, with commas.")
     ] = "tokens,parameters,objective",
-    by: Annotated[str, typer.Option("--by", help="The factor whose levels are a model's observations.")] = "construction",
+    by: Annotated[
+        str, typer.Option("--by", help="The factor whose levels are a model's observations.")
+    ] = "construction",
     facts: Annotated[
         Path | None, typer.Option("--facts", help="A CSV with model, parameters, tokens, objective of your models.")
     ] = None,

@@ -32,15 +32,17 @@ class Identity:
     """SHA-256 of each file by name."""
 
 
-def identify(folder: Path, commit: str | None, weights: Iterable[str], tokenizer: Iterable[str]) -> Identity:
-    """Return the identity of a model from the names of its files in `folder`.
+def identify(
+    folder: Path, commit: str | None, weights: Iterable[str], tokenizer_folder: Path, tokenizer: Iterable[str]
+) -> Identity:
+    """Return the identity of a model from the names of its files in `folder` and of its tokenizer's.
 
     `weights` are the files that fix the network (safetensors, config.json, code), `tokenizer` those of the
     tokenizer. Equal contents give equal hashes wherever the folder lies.
     """
-    recorded = _recorded(folder)
+    recorded, tokenizer_recorded = _recorded(folder), _recorded(tokenizer_folder)
     of_weights = {n: _hash(folder / n, recorded) for n in sorted(weights)}
-    of_tokenizer = {n: _hash(folder / n, recorded) for n in sorted(tokenizer)}
+    of_tokenizer = {n: _hash(tokenizer_folder / n, tokenizer_recorded) for n in sorted(tokenizer)}
     return identity_of_hashes(commit, of_weights, of_tokenizer)
 
 

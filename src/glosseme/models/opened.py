@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from glosseme.errors import GlossemeError
 from glosseme.measures import Kind
 from glosseme.models.fake import Fake, fake_identity, fake_of, fake_tokenizer
+from glosseme.models.hub import weights_sha256
 from glosseme.models.identity import Identity, identify
 from glosseme.models.kind import kind_of, max_length, needs_remote_code
 from glosseme.models.load import (
@@ -20,9 +21,18 @@ from glosseme.models.load import (
     load_tokenizer,
     pick_device,
 )
+from glosseme.models.parameters import parameters_of
 from glosseme.models.record import record_of
 from glosseme.models.reference import Reference, parse_reference
-from glosseme.models.source import ModelFiles, read_config, resolve_light, resolve_weights, tokenizer_files
+from glosseme.models.source import (
+    ModelFiles,
+    has_weights,
+    read_config,
+    resolve_light,
+    resolve_weights,
+    tokenizer_files,
+    weight_files,
+)
 from glosseme.models.static import StaticModel, open_static
 
 if TYPE_CHECKING:
@@ -77,7 +87,7 @@ class OpenModel:
         """The fast tokenizer saved beside the weights."""
         if self._files is None:
             return fake_tokenizer(self.kind)
-        return load_tokenizer(self._files.folder, where=self.reference.display, trust_remote_code=self._trust)
+        return load_tokenizer(self._files.tokenizer, where=self.reference.display, trust_remote_code=self._trust)
 
     @cached_property
     def identity(self) -> Identity:
@@ -86,12 +96,26 @@ class OpenModel:
             return fake_identity(self.reference, self.tokenizer)
         folder, where = self._files.folder, self.reference.display
         network = {*resolve_weights(self.reference, self._files), "config.json", *self._code()}
-        return identify(folder, self._files.commit, network, tokenizer_files(folder, where=where))
+        tokenizer = self._files.tokenizer
+        return identify(folder, self._files.commit, network, tokenizer, tokenizer_files(tokenizer, where=where))
 
     def _code(self) -> set[str]:
         if self._files is None or not self._trust:
             return set()
         return {path.name for path in self._files.folder.glob("*.py")}
+
+    def weights(self) -> dict[str, str]:
+        """Return the SHA-256 of each weight file, for a hub model without downloading it; none where that can't be.
+
+        Raises `GlossemeError` where the model has no weights that can be loaded, as far as this machine can tell.
+        """
+        if self._files is None:
+            return {"fake": self.identity.weights}
+        reference, commit = self.reference, self._files.commit
+        if commit is None or has_weights(self._files.folder):
+            hashes = self.identity.files
+            return {name: hashes[name] for name in weight_files(self._files.folder, where=reference.display)}
+        return weights_sha256(reference, commit)
 
     def network(self) -> torch.nn.Module:
         """Return the network in eval mode, without gradients, loading it the first time."""
@@ -116,7 +140,13 @@ class OpenModel:
     def record(self) -> dict[str, Any]:
         """Return what run.json says of the model; `attention` is null until the network is loaded."""
         attention = attention_of(self._network) if self._network is not None else None
-        return record_of(self, attention=attention, trust_remote_code=self._trust)
+        return record_of(self, attention=attention, trust_remote_code=self._trust, parameters=self._parameters())
+
+    def _parameters(self) -> int | None:
+        if self._files is None:
+            return None
+        resolve_weights(self.reference, self._files)
+        return parameters_of(self._files.folder)
 
 
 Model: TypeAlias = OpenModel | StaticModel

@@ -31,7 +31,12 @@ class _Known(Protocol):
 
 
 def record_of(
-    model: _Known, *, attention: str | None, trust_remote_code: bool, packages: Sequence[str] = ()
+    model: _Known,
+    *,
+    attention: str | None,
+    trust_remote_code: bool,
+    parameters: int | None = None,
+    packages: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return what run.json says of a model, ready for JSON, with the versions of the libraries and of `packages`."""
     reference, identity = model.reference, model.identity
@@ -41,6 +46,7 @@ def record_of(
         "source": reference.source,
         "display": reference.display,
         "kind": model.kind,
+        "parameters": parameters,
         "commit": identity.commit,
         "weights_sha256": identity.weights,
         "tokenizer_sha256": identity.tokenizer,

@@ -38,8 +38,19 @@ class Reference:
     """A hub name, the absolute path of a folder, GGUF file or file of vectors, or `offline:...`, `fake:...`,
     `static:...`."""
     revision: str
-    """A branch, tag or commit of the hub; the seed of a random fake; `main` for everything else."""
+    """A branch, tag or commit of the hub; a checkpoint's folder inside a folder; the seed of a random fake; `main` for
+    everything else."""
     source: Source
+
+    @property
+    def folder(self) -> Path:
+        """Where the files of a local model lie.
+
+        >>> str(Reference("/models/mine", "checkpoint-500", "folder").folder)
+        '/models/mine/checkpoint-500'
+        """
+        inside = self.source == "folder" and self.revision != MAIN
+        return Path(self.name) / self.revision if inside else Path(self.name)
 
     @property
     def label(self) -> str:
@@ -102,8 +113,9 @@ def safe_label(text: str) -> str:
 def parse_reference(text: str) -> Reference:
     """Return what `NAME[@REVISION]` stands for; a folder or file that exists comes before a hub name.
 
-    Raises `GlossemeError` for a path that is not there, a folder that holds no model, and an unknown `fake:`,
-    `offline:` or `static:` name. Whether the hub has a model is not asked here.
+    `FOLDER@CHECKPOINT` is the model in a folder's subfolder, a checkpoint of the same model. Raises `GlossemeError`
+    for a path that is not there, a folder that holds no model, and an unknown `fake:`, `offline:` or `static:` name.
+    Whether the hub has a model is not asked here.
 
     >>> parse_reference("EleutherAI/pythia-160m@step1000")
     Reference(name='EleutherAI/pythia-160m', revision='step1000', source='hub')
@@ -178,6 +190,9 @@ def _local(text: str) -> Reference | None:
         return Reference(str(path.resolve()), MAIN, "gguf")
     if path.is_dir():
         return _folder(path, text)
+    checkpoint = _checkpoint(text)
+    if checkpoint is not None:
+        return checkpoint
     if text.lower().endswith(_VECTOR_FILES):
         return _static(f"{_STATIC_PREFIX}{text}")
     if path.is_file():
@@ -195,6 +210,26 @@ def _folder(path: Path, text: str) -> Reference:
             todo += f", or write '{text}@{MAIN}' for the hub's model of that name"
         raise GlossemeError("the folder holds no model: config.json is missing", where=text, todo=todo)
     return Reference(str(path.resolve()), MAIN, "folder")
+
+
+def _checkpoint(text: str) -> Reference | None:
+    """Return the reference of FOLDER@CHECKPOINT, None where this is no folder of this machine."""
+    head, at, revision = text.rpartition("@")
+    folder = Path(head).expanduser()
+    if not at or not head or not revision or not folder.is_dir():
+        return None
+    inside = Path(revision).name == revision and (folder / revision).is_dir()
+    if not inside and not _is_path(head):
+        return None  # a folder that happens to be called like a model of the hub
+    if revision == MAIN and not inside:
+        return _folder(folder, head)
+    if not inside:
+        there = [path.name for path in sorted(folder.iterdir()) if (path / "config.json").is_file()]
+        todo = nearest(revision, there) if there else "a local model has no revisions but its checkpoints' folders"
+        raise GlossemeError(f"the folder has no checkpoint {revision!r}", where=head, todo=todo)
+    if not (folder / revision / "config.json").is_file():
+        raise GlossemeError("the checkpoint holds no model: config.json is missing", where=text)
+    return Reference(str(folder.resolve()), revision, "folder")
 
 
 def _is_path(text: str) -> bool:

@@ -16,6 +16,7 @@ from glosseme.models.reference import Reference
 __all__ = [
     "TOKENIZER_FILES",
     "ModelFiles",
+    "has_weights",
     "read_config",
     "resolve_light",
     "resolve_weights",
@@ -57,6 +58,8 @@ class ModelFiles:
     folder: Path
     commit: str | None
     """The commit of the hub that all files are of."""
+    tokenizer: Path
+    """The folder with the tokenizer: trainers often save one for all checkpoints, in the folder above them."""
 
 
 def resolve_light(reference: Reference, *, trust_remote_code: bool = False) -> ModelFiles:
@@ -68,15 +71,18 @@ def resolve_light(reference: Reference, *, trust_remote_code: bool = False) -> M
     if reference.source == "hub":
         patterns = ["config.json", _INDEX, *TOKENIZER_FILES, *(["*.py"] if trust_remote_code else [])]
         folder = fetch_snapshot(reference, reference.revision, patterns)
-        files = ModelFiles(folder, folder.name)
+        files = ModelFiles(folder, folder.name, folder)
         if not (folder / "config.json").is_file() and fetch_file(reference, folder.name, "config.json") is None:
             raise GlossemeError("the model has no config.json", where=reference.display, todo="choose another one")
         return files
     if reference.source in {"gguf", "offline"}:
         from glosseme.models.offline import converted_folder
 
-        return ModelFiles(converted_folder(reference), None)
-    return ModelFiles(_without_adapter(Path(reference.name)), None)
+        converted = converted_folder(reference)
+        return ModelFiles(converted, None, converted)
+    folder = _without_adapter(reference.folder)
+    has_own = folder == Path(reference.name) or _vocabularies(folder) or not _vocabularies(folder.parent)
+    return ModelFiles(folder, None, folder if has_own else folder.parent)
 
 
 def resolve_weights(reference: Reference, files: ModelFiles) -> tuple[str, ...]:
@@ -104,6 +110,15 @@ def _download_weights(reference: Reference, files: ModelFiles, commit: str) -> N
     for shard in shards:  # a snapshot that is answered from the cache may lack some
         if not (folder / shard).is_file() and fetch_file(reference, commit, shard) is None:
             raise GlossemeError(f"the weight file {shard!r} is missing", where=where)
+
+
+def has_weights(folder: Path) -> bool:
+    """Return whether all weight files of a folder's model are there, as safetensors."""
+    try:
+        weight_files(folder, where=str(folder))
+    except GlossemeError:
+        return False
+    return True
 
 
 def weight_files(folder: Path, *, where: str) -> tuple[str, ...]:
@@ -169,10 +184,14 @@ def _read_json(path: Path, where: str) -> dict[str, Any]:
     return value
 
 
+def _vocabularies(folder: Path) -> list[str]:
+    return [name for name in _VOCABULARIES if (folder / name).is_file()]
+
+
 def tokenizer_files(folder: Path, *, where: str) -> tuple[str, ...]:
     """Return the names of the tokenizer's files in a folder; raises if it has no vocabulary."""
     names = tuple(n for n in TOKENIZER_FILES if (folder / n).is_file())
-    if not _VOCABULARIES.intersection(names):
+    if not _vocabularies(folder):
         raise GlossemeError(
             "there is no tokenizer beside the model",
             where=where,

@@ -64,20 +64,20 @@ def table_of_runs(
     return render(table, format_, notes=[*_notes(kept), *_lacking(lacking), *left_out(chosen)])
 
 
-def choose_runs(root: Path, suite: str | None = None, model: str | None = None) -> Chosen:
-    """Return the runs under a folder, those of a suite or group and a model where these are given.
+def choose_runs(root: Path | Sequence[Path], suite: str | None = None, model: str | None = None) -> Chosen:
+    """Return the runs under one or several folders, those of a suite or group and a model where these are given.
 
     `model` is what a user types for it: a name, with or without @revision, or a path. Raises `GlossemeError` for a
     suite or model without a run, and where none is finished.
     """
-    runs, broken = survey(root)
+    runs, broken, where = _survey([root] if isinstance(root, Path) else root)
     names = {_suite(r) for r in runs}
     if suite is not None and not any(_matches(name, suite) for name in names):
-        raise GlossemeError(f"no run of suite {suite!r}", where=str(root), todo=nearest(suite, names))
+        raise GlossemeError(f"no run of suite {suite!r}", where=where, todo=nearest(suite, names))
     of_model = [r for r in runs if model is None or _is_of(r, model, _reference(model))]
     if model is not None and not of_model:
         models = {name for r in runs for name in _names(r)}
-        raise GlossemeError(f"no run of model {model!r}", where=str(root), todo=nearest(model, models))
+        raise GlossemeError(f"no run of model {model!r}", where=where, todo=nearest(model, models))
     kept = [r for r in of_model if suite is None or _matches(_suite(r), suite)]
     finished = [r for r in kept if r.finished]
     if not finished:
@@ -85,9 +85,21 @@ def choose_runs(root: Path, suite: str | None = None, model: str | None = None) 
         be = "is" if len(kept) == 1 else "are"
         wrong = f", and {counted(len(broken), 'record')} can't be read ({broken[0]})" if broken else ""
         raise GlossemeError(
-            f"there {be} {what}{wrong}", where=str(root), todo="run `glosseme run` first", exit_code=WORK_FAILED
+            f"there {be} {what}{wrong}", where=where, todo="run `glosseme run` first", exit_code=WORK_FAILED
         )
     return Chosen(finished, [r for r in kept if not r.finished], broken)
+
+
+def _survey(roots: Sequence[Path]) -> tuple[list[Run], list[GlossemeError], str]:
+    """Return the runs under folders, each once wherever they overlap, what is wrong with others, and where it was."""
+    runs: dict[Path, Run] = {}
+    broken: dict[str, GlossemeError] = {}
+    for root in roots:
+        found, wrong = survey(root)
+        for run in found:
+            runs.setdefault(run.folder.resolve(), run)
+        broken |= {str(error.where): error for error in wrong}
+    return list(runs.values()), list(broken.values()), ", ".join(map(str, roots))
 
 
 def left_out(chosen: Chosen) -> Iterator[str]:
@@ -195,11 +207,16 @@ def rows_of_run(run: Run, outcomes: pl.DataFrame, by: Sequence[str] | None) -> p
 
 def _notes(chosen: Chosen) -> Iterator[str]:
     yield from unit_notes(chosen.finished)
+    # What is the same for several revisions of a model is said once.
+    said: dict[tuple[str, str, str], list[str]] = {}
     for run in chosen.finished:
         identity = run.record["identity"]
-        of = f"{identity['model']}@{identity['revision']}, {identity['suite']}"
-        yield f"{of}: {'; '.join(_facts(run))}"
-        yield from (f"{of}: {note}" for note in run.record.get("notes", ()))
+        for line in ("; ".join(_facts(run)), *run.record.get("notes", ())):
+            of = (str(identity["model"]), str(identity["suite"]), line)
+            said.setdefault(of, []).append(str(identity["revision"]))
+    for (model, suite, line), revisions in said.items():
+        several = f" and {counted(len(revisions) - 1, 'other revision')}" if len(revisions) > 1 else ""
+        yield f"{model}@{revisions[0]}{several}, {suite}: {line}"
 
 
 def _facts(run: Run) -> Iterator[str]:

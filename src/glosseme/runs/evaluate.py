@@ -13,6 +13,7 @@ from glosseme.runs.folder import Run, read_run
 from glosseme.runs.job import Job
 from glosseme.runs.likelihood import LikelihoodJob
 from glosseme.runs.options import Asked
+from glosseme.runs.shared import Shared
 from glosseme.runs.similarity import SimilarityJob
 from glosseme.scoring.execute import Settings
 
@@ -32,19 +33,37 @@ def evaluate(
     *,
     settings: Settings | None = None,
     overwrite: bool = False,
+    shared: Shared | None = None,
+    store: Path | None = None,
 ) -> list[Run]:
     """Run suites and return their folders; a finished run is returned as it is, a broken one goes on.
 
-    All requests are read and checked before the model's weights are loaded for the first of them. Raises
+    All requests are read and checked before the model's weights are loaded for the first of them. `shared` keeps what
+    other models with the same tokenizer can use, `store` names another file of values than the model's own. Raises
     `GlossemeError` for requests that the model can't answer, for a folder that can't be written or holds another run
     (unless `overwrite`), and for values that aren't finite.
     """
-    runs = [_prepare(model, one, out, settings or Settings(), progress, overwrite=overwrite) for one in asked]
-    return [one.run(progress) if isinstance(one, Job) else one for one in runs]
+    shared = shared or Shared()
+    settings = settings or Settings()
+    runs = [
+        _prepare(model, one, out, settings, progress, overwrite=overwrite, shared=shared, store=store) for one in asked
+    ]
+    try:
+        return [one.run(progress) if isinstance(one, Job) else one for one in runs]
+    finally:
+        shared.release()
 
 
 def _prepare(
-    model: Model, asked: Asked, out: Path, settings: Settings, progress: QuietProgress, *, overwrite: bool
+    model: Model,
+    asked: Asked,
+    out: Path,
+    settings: Settings,
+    progress: QuietProgress,
+    *,
+    overwrite: bool,
+    shared: Shared,
+    store: Path | None,
 ) -> Run | Job[Any]:
     folder = run_folder(model, asked, out)
     identity = _identity(model, asked)
@@ -55,11 +74,10 @@ def _prepare(
             return before
     job: Job[Any]
     if isinstance(model, StaticModel):
-        job = SimilarityJob(model, asked, folder, identity)
+        job = SimilarityJob(model, asked, folder, identity, shared)
     else:
-        job = LikelihoodJob(model, asked, folder, identity, settings=settings)
-    progress.doing(f"{asked.suite.name}: reading and tokenising the items")
-    job.prepare()
+        job = LikelihoodJob(model, asked, folder, identity, shared, settings=settings, store=store)
+    job.prepare(progress)
     return job
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,7 +100,7 @@ def _missing(record: dict[str, Any]) -> list[str]:
 
 
 def find_runs(root: Path) -> Iterator[Run]:
-    """Yield every run under `root`, in the order of their folders' names; a broken or foreign record is skipped.
+    """Yield every run under `root`, in the order of folder names (step2 before step10); a broken record is skipped.
 
     Raises `GlossemeError` when the folder isn't there.
     """
@@ -115,7 +116,7 @@ def survey(root: Path) -> tuple[list[Run], list[GlossemeError]]:
         raise GlossemeError("there is no such folder", where=str(root), todo="give the folder of `glosseme run -o`")
     runs: list[Run] = []
     broken: list[GlossemeError] = []
-    for path in sorted(root.rglob(RUN)):
+    for path in sorted(root.rglob(RUN), key=_natural):
         try:
             run = read_run(path.parent)
         except GlossemeError as error:
@@ -123,6 +124,14 @@ def survey(root: Path) -> tuple[list[Run], list[GlossemeError]]:
         else:
             runs += [] if run is None else [run]
     return runs, broken
+
+
+def _natural(path: Path) -> list[list[tuple[bool, int, str]]]:
+    """Return what sorts step2 before step10."""
+    return [
+        [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"([0-9]+)", name)]
+        for name in path.parts
+    ]
 
 
 def write_json(path: Path, record: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from glosseme.measures import check_requests
 from glosseme.models import Model
 from glosseme.runs.folder import FORMAT, OUTCOMES, RUN, SCORES, Run, write_json, write_table
 from glosseme.runs.options import Asked
+from glosseme.runs.shared import Shared
 from glosseme.runs.warn import warnings_of
 from glosseme.scoring.execute import Effort, Progress
 from glosseme.suites.sample import sample
@@ -53,16 +54,22 @@ class Job(ABC, Generic[M]):
     asked: Asked
     folder: Path
     identity: dict[str, Any]
+    shared: Shared = field(default_factory=Shared)
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     started: str = field(default_factory=_now)
     items: Items = field(init=False)
     requests: pl.DataFrame = field(init=False)
 
-    def prepare(self) -> None:
+    def prepare(self, progress: Progress) -> None:
         """Read the requests and make them ready: all that can go wrong with them goes wrong here."""
-        drawing = self._drawing()
-        self.items = self._timed("items", lambda: self._read_items(drawing))
+
+        def read() -> tuple[Items, list[str]]:
+            progress.doing(f"{self.asked.suite.name}: reading and tokenising the items")
+            return self._all_items()
+
+        self.items, notes = self._timed("items", lambda: self._once("items", read))
+        self.notes += notes
         self.requests = self.items.requests
         self._ready()
         self._write_record("running", {})
@@ -70,13 +77,27 @@ class Job(ABC, Generic[M]):
     def run(self, progress: Progress) -> Run:
         """Do what is left and write the files."""
         suite, expand = self.asked.suite, self.items.expand
-        progress.suite(self.folder, self.notes)
+        progress.suite(self.folder, self.shared.unsaid(suite.name, self.notes))
         answers = self._answer(progress)
         scores = answers.scores if expand is None else expand(answers.scores)
         outcomes = self._timed("judge", lambda: judge(scores, suite.design, suite.within))
         self._write(scores, outcomes)
         found = {"counts": {**_counts(scores, outcomes), **answers.counts}, "execution": asdict(answers.effort)}
         return Run(self.folder, self._write_record("finished", found))
+
+    def _once(self, what: str, work: Callable[[], T]) -> T:
+        """Return what `work` gives, which depends on what is asked and on the tokenizer and on nothing else."""
+        asked = [self.identity[k] for k in ("suite", "data", "data_sha256", "bos", "limit", "seed")]
+        options = sorted(self.asked.recorded_options.items())
+        key = (what, self.model.kind, self.model.max_length, self.asked.data, *asked, *options)
+        return self.shared.once(self.identity["tokenizer_sha256"], key, work)
+
+    def _all_items(self) -> tuple[Items, list[str]]:
+        """Return the items and what is to be said of them."""
+        notes: list[str] = []
+        items = self._read_items(self._drawing(), notes)
+        notes += self._warnings(items.requests)
+        return items, notes
 
     @abstractmethod
     def _ready(self) -> None:
@@ -90,9 +111,16 @@ class Job(ABC, Generic[M]):
         """Return what a suite needs to know that draws its own sample."""
         return Drawing(self.asked.limit, self.asked.seed, self.asked.files)
 
-    def _warn(self, *, first_token_scored: bool, special: Sequence[str] = ()) -> None:
+    def _warnings(self, requests: pl.DataFrame) -> list[str]:
+        """Return what to know of requests that may not mean what they seem to."""
         own = self.asked.data_sha256 is not None
-        self.notes += warnings_of(self.requests, first_token_scored=first_token_scored, spaces=own, special=special)
+        return warnings_of(requests, first_token_scored=self._first_token_scored(), spaces=own, special=self._special())
+
+    def _first_token_scored(self) -> bool:
+        return True
+
+    def _special(self) -> Sequence[str]:
+        return ()
 
     def _timed(self, name: str, work: Callable[[], T]) -> T:
         start = time.perf_counter()
@@ -100,19 +128,21 @@ class Job(ABC, Generic[M]):
         self.seconds[name] = round(time.perf_counter() - start, 3)
         return value
 
-    def _read_items(self, drawing: Drawing) -> Items:
+    def _read_items(self, drawing: Drawing, notes: list[str]) -> Items:
         suite, asked, kind = self.asked.suite, self.asked, self.model.kind
         if suite.draw is not None:
             items = suite.draw(kind, asked.data, asked.options, drawing)
         else:
             items = suite.build(kind, asked.data, asked.options)
-        self.notes += items.notes
+        notes += items.notes
         check_requests(items.requests, kind, suite.name)
         if suite.draw is not None or asked.limit is None:
             return items
         return replace(items, requests=sample(items.requests, suite, asked.limit, asked.seed))
 
     def _write(self, scores: pl.DataFrame, outcomes: pl.DataFrame) -> None:
+        if self.asked.suite.private:
+            scores = scores.with_columns(pl.lit(None, pl.String).alias(name) for name in ("context", "text"))
         try:
             write_table(self.folder / SCORES, scores)
             write_table(self.folder / OUTCOMES, outcomes)
@@ -141,6 +171,7 @@ class Job(ABC, Generic[M]):
                 "also": [list(columns) for columns in suite.also],
                 "where": dict(suite.where),
                 "apart": list(suite.apart),
+                "private": suite.private,
             },
             "notes": self.notes,
             "started": self.started,

@@ -33,24 +33,34 @@ class LikelihoodJob(Job[OpenModel]):
     """A causal or masked model on a suite."""
 
     settings: Settings = field(default_factory=Settings)
-    encoder: Encoder = field(init=False)
+    store: Path | None = None
+    """Where values are kept; in the folder of the model and revision when None."""
     lowered: Lowered = field(init=False)
 
     def _drawing(self) -> Drawing:
-        model, asked = self.model, self.asked
-        self.encoder = self._timed("tokenizer", lambda: frame_of(model.tokenizer, model.kind, asked.bos))
-        return Drawing(asked.limit, asked.seed, asked.files, self.encoder.cut)
+        asked = self.asked
+        return Drawing(asked.limit, asked.seed, asked.files, self._encoder().cut)
 
-    def _ready(self) -> None:
+    def _encoder(self) -> Encoder:
+        model, bos = self.model, self.asked.bos
+        # The seconds are in those of the items.
+        return self._once("encoder", lambda: frame_of(model.tokenizer, model.kind, bos))
+
+    def _first_token_scored(self) -> bool:
+        return bool(self._encoder().prefix)
+
+    def _special(self) -> list[str]:
         names = ("bos_token", "eos_token", "cls_token", "sep_token", "pad_token")
         tokens = (getattr(self.model.tokenizer, name, None) for name in names)
-        special = {str(token) for token in tokens if token}
-        self._warn(first_token_scored=bool(self.encoder.prefix), special=sorted(special))
-        self.lowered = self._timed("lower", self._lower)
+        return sorted({str(token) for token in tokens if token})
+
+    def _ready(self) -> None:
+        self.lowered = self._timed("lower", lambda: self._once("lowered", self._lower))
 
     def _answer(self, progress: Progress) -> Answers:
         lowered, suite = self.lowered, self.asked.suite
-        with Store(self.folder.parents[len(Path(self.asked.folder).parts) - 1] / STORE, self._store_key()) as store:
+        beside = self.folder.parents[len(Path(self.asked.folder).parts) - 1] / STORE
+        with Store(self.store or beside, self._store_key()) as store:
             values, effort = self._timed("score", lambda: self._execute(store, progress))
         reduction, first = suite.reduction(self.asked.options), self.items.expand is not None
         scores = scores_of(self.requests, lowered, values, suite.name, reduction, first=first)
@@ -60,7 +70,7 @@ class LikelihoodJob(Job[OpenModel]):
         suite = self.asked.suite
         return lower(
             self.requests,
-            self.encoder,
+            self._encoder(),
             join=suite.join,
             pll=pll_variant(self.asked.options),
             max_length=self.model.max_length,
@@ -72,7 +82,10 @@ class LikelihoodJob(Job[OpenModel]):
             request = int(np.flatnonzero(self.lowered.question_of_request == question)[0])
             return f"{self.asked.suite.name}, item {self.requests['item'][request]!r}"
 
-        return execute(self.lowered, lambda: _engine(self.model), store, self.settings, progress, name_of)
+        def engine() -> Engine:
+            return self.shared.engine(self.model, lambda: _engine(self.model))
+
+        return execute(self.lowered, engine, store, self.settings, progress, name_of, self.shared.checks)
 
     def _store_key(self) -> str:
         parts = [self.identity[k] for k in ("weights_sha256", "tokenizer_sha256", "dtype")]

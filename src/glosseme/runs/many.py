@@ -10,15 +10,17 @@ from typing import TypeVar
 
 from glosseme.errors import GlossemeError, nearest
 from glosseme.models import Model, needs_conversion, notice, open_model, parse_reference
+from glosseme.models.catalogue import expand
 from glosseme.progress import QuietProgress, progress_for
 from glosseme.runs.evaluate import evaluate
 from glosseme.runs.options import Asked, asked_of
+from glosseme.runs.shared import Shared
 from glosseme.scoring.encode import BOS_CHOICES
 from glosseme.scoring.execute import Settings
 from glosseme.scoring.plan import Limits
-from glosseme.suites import find_suites, suites_for
+from glosseme.suites import Suite, find_suites, group_of, suites_for
 
-__all__ = ["RunArguments", "run_many"]
+__all__ = ["RunArguments", "all_asked", "check_arguments", "check_writable", "opened_model", "run_many"]
 
 T = TypeVar("T", bound=str)
 
@@ -30,7 +32,8 @@ class RunArguments:
     models: Sequence[str]
     suites: Sequence[str]
     out: Path
-    data: str | None = None
+    data: str | Mapping[str, str] | None = None
+    """A set, file or folder: one for all suites, or by the names of suites and groups."""
     limit: int | None = None
     seed: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
@@ -51,6 +54,25 @@ def run_many(arguments: RunArguments, *, quiet: bool = False) -> Iterator[Path]:
 
     Raises `GlossemeError` for any name, option or file that is wrong, before the first model is loaded.
     """
+    settings = check_arguments(arguments)
+    progress = progress_for(quiet=quiet)
+    opened = [opened_model(name, arguments, progress) for name in expand(arguments.models)]
+    _check_folders(opened)
+    work = [(model, all_asked(model, arguments)) for model in opened]
+    shared = Shared()
+    try:
+        for model, asked in work:
+            for done in evaluate(
+                model, asked, arguments.out, progress, settings=settings, overwrite=arguments.overwrite, shared=shared
+            ):
+                yield done.folder
+            model.close()
+    finally:
+        progress.end()
+
+
+def check_arguments(arguments: RunArguments) -> Settings:
+    """Return how the work is done; raise `GlossemeError` for what is wrong whatever the model."""
     settings = _settings(arguments)
     for what, names in (("model", arguments.models), ("suite", arguments.suites)):
         if not names:
@@ -58,19 +80,7 @@ def run_many(arguments: RunArguments, *, quiet: bool = False) -> Iterator[Path]:
     for name in arguments.suites:
         find_suites(name)
     check_writable(arguments.out)
-    progress = progress_for(quiet=quiet)
-    opened = [_open(name, arguments, progress) for name in dict.fromkeys(arguments.models)]
-    _check_folders(opened)
-    work = [(model, _asked(model, arguments)) for model in opened]
-    try:
-        for model, asked in work:
-            for done in evaluate(
-                model, asked, arguments.out, progress, settings=settings, overwrite=arguments.overwrite
-            ):
-                yield done.folder
-            model.close()
-    finally:
-        progress.end()
+    return settings
 
 
 def _check_folders(models: Sequence[Model]) -> None:
@@ -86,7 +96,8 @@ def _check_folders(models: Sequence[Model]) -> None:
             )
 
 
-def _open(name: str, arguments: RunArguments, progress: QuietProgress) -> Model:
+def opened_model(name: str, arguments: RunArguments, progress: QuietProgress) -> Model:
+    """Return the model of a name, having said what its user has to know."""
     reference = parse_reference(name)
     terms = notice(reference)
     if terms:
@@ -98,7 +109,8 @@ def _open(name: str, arguments: RunArguments, progress: QuietProgress) -> Model:
     )
 
 
-def _asked(model: Model, arguments: RunArguments) -> list[Asked]:
+def all_asked(model: Model, arguments: RunArguments) -> list[Asked]:
+    """Return what is asked of each suite that fits the model; raise `GlossemeError` for options and data amiss."""
     suites = suites_for(tuple(arguments.suites), model.kind)
     # With a group of suites, an option goes to those that have it; one that none has is wrong.
     for name in arguments.options:
@@ -108,10 +120,11 @@ def _asked(model: Model, arguments: RunArguments) -> list[Asked]:
     for name in arguments.files:
         if not any(name in suite.files for suite in suites):
             raise GlossemeError(f"none of the suites takes a file --{name}", todo=f"leave out --{name}")
+    data = _data_by_suite(suites, arguments.data)
     return [
         asked_of(
             suite,
-            arguments.data,
+            data.get(suite.name),
             {k: v for k, v in arguments.options.items() if k in suite.options},
             limit=arguments.limit,
             seed=arguments.seed,
@@ -120,6 +133,20 @@ def _asked(model: Model, arguments: RunArguments) -> list[Asked]:
         )
         for suite in suites
     ]
+
+
+def _data_by_suite(suites: Sequence[Suite], data: str | Mapping[str, str] | None) -> dict[str, str]:
+    """Return the data of each suite for which some are given; those of its own name come before its group's."""
+    if data is None:
+        return {}
+    if isinstance(data, str):
+        return {suite.name: data for suite in suites}
+    names = [name for suite in suites for name in (suite.name, group_of(suite.name))]
+    for name in data:
+        if name not in names:
+            raise GlossemeError(f"there are data for {name!r}, which isn't run", todo=nearest(name, names))
+    given = {suite.name: data.get(suite.name, data.get(group_of(suite.name))) for suite in suites}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _settings(arguments: RunArguments) -> Settings:

@@ -21,7 +21,7 @@ class SimilarityJob(Job[StaticModel]):
     """Static embeddings on a suite; nothing is stored, because it is done in a moment."""
 
     def _ready(self) -> None:
-        self._warn(first_token_scored=True)
+        """Do nothing: texts are embedded as they are."""
 
     def _answer(self, progress: Progress) -> Answers:
         texts = pl.concat([self.requests["context"], self.requests["text"]]).unique(maintain_order=True)

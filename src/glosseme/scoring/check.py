@@ -17,7 +17,7 @@ from glosseme.scoring.plan import Limits, plan
 from glosseme.scoring.reads import NO_TOKEN, Reads, joined, reads_of
 from glosseme.scoring.ways import Engine, Way, WayUnusableError, layout_of
 
-__all__ = ["REFUSALS", "Verdict", "answers", "choose", "difference", "largest_gap", "probes", "subset"]
+__all__ = ["REFUSALS", "Checks", "Verdict", "answers", "choose", "difference", "largest_gap", "probes", "subset"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -32,6 +32,28 @@ class Verdict:
     way: Way
     found: dict[str, str] = field(default_factory=dict)
     """For each way tried: the largest difference to plain scoring in nats, or why it can't be used."""
+
+
+class Checks:
+    """The verdicts on an engine, which is probed once for all that it is asked."""
+
+    def __init__(self) -> None:
+        self._engine: Engine | None = None
+        self._verdicts: dict[tuple[Limits, tuple[Way, ...]], Verdict] = {}
+        self._wrong: set[Way] = set()
+
+    def choose(self, engine: Engine, limits: Limits, ways: tuple[Way, ...] | None = None) -> Verdict:
+        """Return what `choose` finds among the ways that haven't been found wrong in use."""
+        if engine is not self._engine:
+            self._engine, self._verdicts, self._wrong = engine, {}, set()
+        ladder = tuple(way for way in ways or engine.ways if way not in self._wrong) or ("plain",)
+        if (limits, ladder) not in self._verdicts:
+            self._verdicts[limits, ladder] = choose(engine, limits, ladder)
+        return self._verdicts[limits, ladder]
+
+    def wrong(self, way: Way) -> None:
+        """Take note that a way gave a wrong value."""
+        self._wrong.add(way)
 
 
 def choose(engine: Engine, limits: Limits, ways: tuple[Way, ...] | None = None) -> Verdict:

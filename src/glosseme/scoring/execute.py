@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from glosseme.errors import WORK_FAILED, GlossemeError
 from glosseme.scoring.batch import ReadsOf, Rows, build
-from glosseme.scoring.check import REFUSALS, Verdict, answers, choose, largest_gap, subset
+from glosseme.scoring.check import REFUSALS, Checks, Verdict, answers, largest_gap, subset
 from glosseme.scoring.plan import Limits, halves, plan
 from glosseme.scoring.reads import Lowered, Reads
 from glosseme.scoring.store import Store
@@ -41,6 +41,9 @@ class Progress(Protocol):
 
     def say(self, line: str) -> None:
         """Pass a sentence on to the user."""
+
+    def doing(self, line: str) -> None:
+        """Say what is going on that may take a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +88,26 @@ def execute(
     settings: Settings,
     progress: Progress,
     name_of: Callable[[int], str],
+    checks: Checks | None = None,
 ) -> tuple[npt.NDArray[np.float32], Effort]:
     """Return the value of each read in nats, shape (reads,).
 
-    `engine` is called only if an answer isn't in the store. `name_of` names a question for errors. Raises
-    `GlossemeError` for values that aren't finite, unless settings allow them.
+    `engine` is called only if an answer isn't in the store. `name_of` names a question for errors, `checks` has what
+    is known of the engine from before. Raises `GlossemeError` for values that aren't finite, unless settings allow
+    them.
     """
     work = _Work(lowered, store, settings, progress, name_of)
     work.recall()
+    checks = checks or Checks()
     if not work.done.all():
         running = engine()
         work.check_vocabulary(running.vocabulary)
         limits = work.use(running)
-        verdict = choose(running, limits, settings.ways)
+        verdict = checks.choose(running, limits, settings.ways)
         work.note(verdict)
         while not work.run(running, verdict.way):
-            ladder = settings.ways or running.ways
-            below = ladder[ladder.index(verdict.way) + 1 :]
-            verdict = choose(running, limits, below or ("plain",))
+            checks.wrong(verdict.way)
+            verdict = checks.choose(running, limits, settings.ways)
             work.note(verdict)
     return work.values(), work.effort
 

@@ -1,0 +1,124 @@
+"""EWoK: does each of two targets fit the context it belongs to better than the other's?
+
+Ivanova et al. (TACL 2025): 11 domains of world knowledge. An item is right when both targets prefer their own context,
+log p(T1|C1) > log p(T1|C2) and log p(T2|C2) > log p(T2|C1); chance is a quarter.
+
+The authors ask that no text be published where models could be trained on it, and give the data to those who accept their
+terms. So no word of a file gets into the name of an item, a factor or a message: domains and types of contrast are
+labels, concept pairs and templates are numbers, in the order of the alphabet within their domain.
+
+The items of a concept pair share their targets and are filled from the same templates: they are one cluster.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import polars as pl
+
+from glosseme.errors import GlossemeError
+from glosseme.hub import Repository
+from glosseme.measures import Kind
+from glosseme.suites.benchmarks.read import FILE, LINE, rows_of
+from glosseme.suites.benchmarks.rows import REDUCTIONS, VARIANTS, asked, duplicates, identical, label, usable
+from glosseme.suites.benchmarks.source import HUB, Benchmark, files_of, name_on_hub, sha256_of_files
+from glosseme.suites.suite import Items, Options, Suite
+
+__all__ = ["EWOK", "FACTORS", "build"]
+
+FACTORS: Final = ("domain", "concepts", "template", "context_type", "context_contrast", "target_contrast", "version")
+
+_BENCHMARK: Final = Benchmark(
+    "EWoK",
+    Repository(
+        "ewok-core/ewok-core-1.0",
+        kind="dataset",
+        instead="give --data PATH, your own copy (the data are given to those who accept the terms at"
+        " https://huggingface.co/datasets/ewok-core/ewok-core-1.0 and log in: hf auth login)",
+    ),
+    ("*.parquet", "*.jsonl", "*.csv"),
+    private=True,
+)
+_TEXTS: Final = ("Context1", "Context2", "Target1", "Target2")
+_LABELS: Final = {
+    "domain": "Domain",
+    "context_type": "ContextType",
+    "context_contrast": "ContextDiff",
+    "target_contrast": "TargetDiff",
+    "version": "Version",
+}
+_OTHERS: Final = ("ConceptA", "ConceptB", "MetaTemplateID", "TemplateID")
+_LONGEST_LABEL: Final = r"^[a-z0-9.]{1,24}(-[a-z0-9.]{1,24}){0,3}$"
+
+
+def build(kind: Kind, data: str, options: Options) -> Items:
+    """Return the items of `ewok`: two targets in two contexts each.
+
+    Raises `GlossemeError`, without a word of the data, for a column of labels that holds texts.
+    """
+    optional = (*(name for name in _LABELS.values() if name != "Domain"), *_OTHERS)
+    rows = rows_of(files_of(_BENCHMARK, data), (*_TEXTS, "Domain"), optional, private=True)
+    kept, notes = usable(_named(rows), _TEXTS)
+    notes += identical(kept, ("Context1",), ("Context2",)) + identical(kept, ("Target1",), ("Target2",))
+    notes += duplicates(kept, ("domain", *_TEXTS))
+    roles = {
+        f"target{t}-context{c}": (pl.col(f"Context{c}"), pl.col(f"Target{t}")) for t in ("1", "2") for c in ("1", "2")
+    }
+    requests = asked(kept, roles, "conditional" if kind == "causal" else "pll", FACTORS)
+    return Items(requests, tuple(notes))
+
+
+def _named(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with labels and numbers in the place of words, and numbered items."""
+    labelled = rows.with_columns(label(column).alias(name) for name, column in _LABELS.items())
+    for name, column in _LABELS.items():
+        _check_label(labelled, name, column)
+    # A pair of concepts is the same whichever comes first.
+    one, other = (pl.col(name).str.strip_chars() for name in _OTHERS[:2])
+    pair = pl.concat_str(pl.min_horizontal(one, other), pl.max_horizontal(one, other), separator="\n")
+    template = pl.coalesce("TemplateID", "MetaTemplateID")
+    return labelled.with_columns(
+        item=_numbered(pl.int_range(1, pl.len() + 1).over("domain")),
+        template=_numbered(pl.concat_str("MetaTemplateID", template, separator="\n").rank("dense").over("domain")),
+        __pair=pair,
+    ).with_columns(
+        concepts=pl.coalesce(_numbered(pl.col("__pair").rank("dense").over("domain")), "template", "item"),
+    )
+
+
+def _numbered(number: pl.Expr) -> pl.Expr:
+    return pl.format("{}/{}", "domain", number)
+
+
+def _check_label(rows: pl.DataFrame, name: str, column: str) -> None:
+    bad = rows.filter(~pl.col(name).str.contains(_LONGEST_LABEL))
+    missing = rows.filter(pl.col(name).is_null()) if name == "domain" else rows.clear()
+    wrong = pl.concat([bad, missing])
+    if wrong.height:
+        what = f"column {column!r} holds {'no label' if missing.height and not bad.height else 'a text, not a label'}"
+        todo = "labels are up to four words, such as physical-relations"
+        raise GlossemeError(what, where=f"{wrong[FILE][0]}:{wrong[LINE][0]}", todo=todo)
+
+
+EWOK: Final = Suite(
+    name="ewok",
+    title="Does each of two targets fit its own context better than the other's? (EWoK)",
+    version="1",
+    design="cross",
+    factors=FACTORS,
+    cluster="concepts",
+    unit="item",
+    balance=("domain",),
+    by=("domain",),
+    kinds=("causal", "masked"),
+    build=build,
+    sets=(HUB,),
+    source="Ivanova, Sathe, Lipkin et al. (TACL 2025)",
+    reads_files=True,
+    options={"reduction": REDUCTIONS, "pll": VARIANTS},
+    also=((),),
+    data_sha256=partial(sha256_of_files, _BENCHMARK),
+    named=partial(name_on_hub, _BENCHMARK),
+    private=True,
+)
