@@ -9,19 +9,11 @@ from typing import Any, Final
 import polars as pl
 
 from glosseme.analysis.intervals import proportion
+from glosseme.analysis.published_curves import CURVE_COLUMNS, read_published_curves
 from glosseme.models.steps import step_of
 from glosseme.runs.folder import Run
 
-__all__ = ["CURVE_COLUMNS", "conditions", "curves_of_runs", "judged_items"]
-
-CURVE_COLUMNS: Final = {
-    **dict.fromkeys(("curve", "suite", "model", "revision"), pl.String),
-    "step": pl.Int64,
-    **dict.fromkeys(("estimate", "low", "high"), pl.Float64),
-    "n": pl.Int64,
-    "chance": pl.Float64,
-}
-"""The columns of curves and their types; accuracies and chance are shares."""
+__all__ = ["CURVE_COLUMNS", "conditions", "curves_of_runs", "judged_items", "read_published_curves"]
 
 _CONDITIONS: Final = ("suite", "suite_version", "data", "data_sha256", "options", "dtype", "bos", "limit", "seed")
 
@@ -95,7 +87,8 @@ def _recipe(run: Run) -> _Recipe:
     if known is not None:
         return known
     single = [tuple(grouping) for grouping in (said["by"], *said.get("also", ())) if len(grouping) == 1]
-    return _Recipe(tuple(dict.fromkeys(grouping for grouping in single if grouping[0] not in _APART)))
+    parts = tuple(dict.fromkeys(grouping for grouping in single if grouping[0] not in _APART))
+    return _Recipe(parts, even=tuple(filter(None, [said.get("macro")])))
 
 
 def _curves(run: Run) -> Iterator[pl.DataFrame]:

@@ -10,11 +10,19 @@ from typing import Final
 
 import polars as pl
 
-from glosseme.analysis.curves import CURVE_COLUMNS
 from glosseme.errors import GlossemeError, nearest
 from glosseme.models.steps import step_of
 
-__all__ = ["read_published_curves"]
+__all__ = ["CURVE_COLUMNS", "read_published_curves"]
+
+CURVE_COLUMNS: Final = {
+    **dict.fromkeys(("curve", "suite", "model", "revision"), pl.String),
+    "step": pl.Int64,
+    **dict.fromkeys(("estimate", "low", "high"), pl.Float64),
+    "n": pl.Int64,
+    "chance": pl.Float64,
+}
+"""The columns of curves and their types; accuracies and chance are shares."""
 
 _CONSTRUCTIONS: Final = {
     f"{first}{gap}{second}": f"{' '.join((first, *second.split('_')))}"
@@ -133,6 +141,8 @@ def _check_names(row: _Row, kind: str) -> None:
     if row.construction not in constructions:
         todo = nearest(row.construction, constructions)
         raise GlossemeError(f"there is no construction {row.construction!r}", where=row.where, todo=todo)
+    known: list[str]
+    prefixes: tuple[str, ...]
     if row.construction in _BENCHMARKS:
         known, prefixes = ["all"], ("domain_",)
     elif syntax:

@@ -9,6 +9,7 @@ from typing import Final, Literal
 import polars as pl
 
 from glosseme.analysis.intervals import mean, proportion
+from glosseme.analysis.strata import macro_mean, macro_proportion
 from glosseme.designs import DESIGNS, OUTCOME_COLUMNS, OWN_COLUMNS, Design
 from glosseme.errors import GlossemeError, nearest
 
@@ -61,12 +62,14 @@ def summarise(
     cluster: str | None = None,
     also: Sequence[Sequence[str]] = (),
     metrics: Sequence[str] | None = None,
+    macro: str | None = None,
 ) -> pl.DataFrame:
     """Return one row for each group of items and each metric: the factors in `by`, each once, then `SUMMARY_COLUMNS`.
 
     `outcomes` is what `designs.judge` returns, `cluster` the column whose equal values mark items that are
     not independent (default: all are), `also` further groupings, whose rows follow with `ALL` for the
-    factors they leave out, `metrics` a choice of `METRICS`. Factor columns are strings: enumerations in their
+    factors they leave out, `metrics` a choice of `METRICS`, `macro` a factor whose levels have the same weight in the
+    rows that average over them (`strata`), whatever their numbers of items. Factor columns are strings: enumerations in their
     own order, numbers by size, other values in the order of first appearance in `outcomes`. `estimate` with
     its 95% interval `low` and `high` is over the `n` items that could be judged, `dropped` counts the others,
     `ties` the judged items with a tie, `n_clusters` the clusters. `chance` is the mean of the items' chance
@@ -83,12 +86,12 @@ def summarise(
     chosen = _chosen(design, metrics)
     groupings = [tuple(dict.fromkeys(grouping)) for grouping in (by, *also)]
     columns = list(dict.fromkeys(name for grouping in groupings for name in grouping))
-    _check_factors(outcomes, design, columns)
+    _check_factors(outcomes, design, [*columns, *([macro] if macro else [])])
     if cluster is not None and cluster not in outcomes.columns:
         raise GlossemeError(f"there is no column {cluster!r} to cluster by", todo=nearest(cluster, outcomes.columns))
     levels = [_levels(outcomes[name]).alias(name) for name in columns]
     items = outcomes.with_columns(*levels, *_judged(design, chosen))
-    tables = [_grouping(items, grouping, columns, cluster, chosen) for grouping in dict.fromkeys(groupings)]
+    tables = [_grouping(items, grouping, columns, cluster, chosen, macro) for grouping in dict.fromkeys(groupings)]
     return pl.concat(tables)
 
 
@@ -153,18 +156,19 @@ def _grouping(
     columns: Sequence[str],
     cluster: str | None,
     metrics: Sequence[_Metric],
+    macro: str | None,
 ) -> pl.DataFrame:
-    tables = [_summary(items, grouping, cluster, m) for m in metrics]
+    strata = None if macro in grouping else macro
+    tables = [_summary(items, grouping, cluster, m, strata) for m in metrics]
     rows = pl.concat([t.with_columns(_place=pl.lit(place)) for place, t in enumerate(tables)])
     names = [pl.col(c).cast(pl.String) if c in grouping else pl.lit(ALL).alias(c) for c in columns]
     return rows.sort(*grouping, "_place", nulls_last=True).select(*names, *SUMMARY_COLUMNS)
 
 
-def _summary(items: pl.DataFrame, by: Sequence[str], cluster: str | None, metric: _Metric) -> pl.DataFrame:
-    if metric.interval == "mean":
-        intervals = mean(items, metric.column, cluster, by)
-    else:
-        intervals = proportion(items, metric.column, cluster, by, graded=metric.interval == "graded")
+def _summary(
+    items: pl.DataFrame, by: Sequence[str], cluster: str | None, metric: _Metric, strata: str | None
+) -> pl.DataFrame:
+    intervals = _intervals(items, by, cluster, metric, strata)
     value = pl.col(metric.column)
     known = value.is_not_null()
     chance = {"items": pl.col("chance").filter(known).mean(), "half": pl.when(known.any()).then(0.5)}.get(metric.chance)
@@ -176,3 +180,15 @@ def _summary(items: pl.DataFrame, by: Sequence[str], cluster: str | None, metric
     # The groups of both frames come in the order of first appearance.
     grouped = items.with_columns(_all=pl.lit(0)).group_by(*by, "_all", maintain_order=True).agg(**counts)
     return pl.concat([intervals, grouped.select(*counts)], how="horizontal").with_columns(metric=pl.lit(metric.name))
+
+
+def _intervals(
+    items: pl.DataFrame, by: Sequence[str], cluster: str | None, metric: _Metric, strata: str | None
+) -> pl.DataFrame:
+    if metric.interval == "mean":
+        if strata is not None:
+            return macro_mean(items, metric.column, strata, cluster, by)
+        return mean(items, metric.column, cluster, by)
+    if strata is not None:
+        return macro_proportion(items, metric.column, strata, cluster, by)
+    return proportion(items, metric.column, cluster, by, graded=metric.interval == "graded")

@@ -28,6 +28,8 @@ class Repository:
     """What messages call it; the name by default."""
     instead: str = "give a local folder"
     """What else a user may do when the hub doesn't give it."""
+    gated: bool = False
+    """Whether it is given only to those who accept its terms."""
     known: tuple[str, ...] = ()
     """Names offered when the hub has none of this name."""
 
@@ -120,7 +122,8 @@ def _not_found(repository: Repository) -> str:
 def _unreached(repository: Repository) -> str:
     """Return what to do about a repository that can't be looked up: it may be misspelt as well as out of reach."""
     if repository.kind == "dataset":
-        return f"check the connection, or {repository.instead}"
+        gate = f" (its terms are accepted at {repository.address}, then run: hf auth login)" if repository.gated else ""
+        return f"check the connection{gate}, or {repository.instead}"
     check = f"check the name and the connection, or {repository.instead}"
     close = "" if repository.name in repository.known else nearest(repository.name, repository.known)
     return f"{close} {check[0].upper()}{check[1:]}" if close.startswith("did you mean") else check

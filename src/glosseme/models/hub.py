@@ -10,6 +10,7 @@ from typing import Final
 
 from glosseme import hub
 from glosseme.hub.reach import hub_answers, no_retry_lines
+from glosseme.models.catalogue import catalogue
 from glosseme.models.reference import Reference
 
 __all__ = ["WELL_KNOWN", "fetch_file", "fetch_snapshot", "list_revisions", "weights_sha256"]

@@ -23,7 +23,7 @@ _BUFFER: Final = re.compile(r"(^|\.)(position_ids|token_type_ids|inv_freq|masked
 _MASK: Final = re.compile(r"\.(attn|attention|self_attn)\.bias$")
 # Heads that BERT and its like were trained with too, which a language model is loaded without.
 _OTHER_HEAD: Final = re.compile(r"(^|\.)(pooler|seq_relationship)\.")
-_OUTPUT: Final = re.compile(r"(^|\.)(lm_head|embed_out|decoder|vocab_projector|vocab_projection|generator_lm_head)\.weight$")
+_OUTPUT: Final = re.compile(r"(^|\.)(lm_head|embed_out|decoder|vocab_projector|generator_lm_head)\.weight$")
 _INPUT: Final = re.compile(r"(^|\.)(wte|embed_tokens|embed_in|word_embeddings?|tok_embeddings|embeddings)\.weight$")
 _OUTPUT_BIAS: Final = re.compile(r"(.*\.)?decoder\.bias$")
 
@@ -83,5 +83,6 @@ def _ties(config: Mapping[str, Any]) -> bool:
     # Imported late: it comes with torch. What config.json doesn't say is the default of its type.
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    model_type = str(config.get("model_type", ""))
-    return bool(getattr(CONFIG_MAPPING[model_type](), "tie_word_embeddings", True)) if model_type in CONFIG_MAPPING else True
+    model_type = config.get("model_type")
+    default = CONFIG_MAPPING[model_type]() if model_type in CONFIG_MAPPING else None
+    return bool(getattr(default, "tie_word_embeddings", True))

@@ -218,7 +218,7 @@ def _checkpoint(text: str) -> Reference | None:
     folder = Path(head).expanduser()
     if not at or not head or not revision or not folder.is_dir():
         return None
-    inside = Path(revision).name == revision and (folder / revision).is_dir()
+    inside = Path(revision).name == revision and revision != ".." and (folder / revision).is_dir()
     if not inside and not _is_path(head):
         return None  # a folder that happens to be called like a model of the hub
     if revision == MAIN and not inside:

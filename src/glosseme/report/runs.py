@@ -15,6 +15,7 @@ from glosseme.report.cells import counted
 from glosseme.report.tables import render
 from glosseme.report.units import clipped, declared, unit_notes
 from glosseme.runs.folder import Run, survey
+from glosseme.runs.trajectory_file import read_trajectories
 from glosseme.suites import group_of
 
 __all__ = ["Chosen", "choose_runs", "left_out", "rows_of_run", "summary_of_runs", "table_of_runs"]
@@ -61,7 +62,20 @@ def table_of_runs(
     if format_ != "text":
         return render(table, format_)
     kept = replace(chosen, finished=[run for run in chosen.finished if run not in [r for r, _ in lacking]])
-    return render(table, format_, notes=[*_notes(kept), *_lacking(lacking), *left_out(chosen)])
+    return render(
+        table, format_, notes=[*_notes(kept), *_lacking(lacking), *_checkpoints(root, chosen), *left_out(chosen)]
+    )
+
+
+def _checkpoints(root: Path, chosen: Chosen) -> Iterator[str]:
+    """Yield which checkpoints of a trajectory aren't there, and which hold another one's weights."""
+    models = {run.record["identity"]["model"] for run in chosen.finished}
+    steps = read_trajectories(root).filter(pl.col("model").is_in(list(models)))
+    for step in steps.iter_rows(named=True):
+        if step["status"] == "missing":
+            yield f"{step['model']}@{step['revision']} is missing: {step['reason']}"
+        elif step["same_as"] is not None:
+            yield f"{step['model']}@{step['revision']} holds the weights of {step['same_as']}"
 
 
 def choose_runs(root: Path | Sequence[Path], suite: str | None = None, model: str | None = None) -> Chosen:
@@ -190,7 +204,8 @@ def rows_of_run(run: Run, outcomes: pl.DataFrame, by: Sequence[str] | None) -> p
     apart = [name for name in declared(run, "apart", ()) if name in outcomes.columns]
     groupings = [suite["by"], *declared(run, "also", ())] if by is None else [by]
     first, *also = ([*(name for name in apart if name not in grouping), *grouping] for grouping in groupings)
-    table = clipped(summarise(outcomes, first, cluster=suite["cluster"], also=also), run)
+    macro = declared(run, "macro", "") or None
+    table = clipped(summarise(outcomes, first, cluster=suite["cluster"], also=also, macro=macro), run)
     usual = declared(run, "options", {})
     unusual = {k: v for k, v in identity.get("options", {}).items() if usual.get(k) != v}
     unusual |= {k: identity[k] for k, value in _USUAL.items() if identity.get(k, value) != value}
@@ -207,6 +222,7 @@ def rows_of_run(run: Run, outcomes: pl.DataFrame, by: Sequence[str] | None) -> p
 
 def _notes(chosen: Chosen) -> Iterator[str]:
     yield from unit_notes(chosen.finished)
+    yield from _macro_notes(chosen.finished)
     # What is the same for several revisions of a model is said once.
     said: dict[tuple[str, str, str], list[str]] = {}
     for run in chosen.finished:
@@ -215,8 +231,15 @@ def _notes(chosen: Chosen) -> Iterator[str]:
             of = (str(identity["model"]), str(identity["suite"]), line)
             said.setdefault(of, []).append(str(identity["revision"]))
     for (model, suite, line), revisions in said.items():
-        several = f" and {counted(len(revisions) - 1, 'other revision')}" if len(revisions) > 1 else ""
+        several = f" and {len(revisions) - 1:,} more" if len(revisions) > 1 else ""
         yield f"{model}@{revisions[0]}{several}, {suite}: {line}"
+
+
+def _macro_notes(runs: Sequence[Run]) -> Iterator[str]:
+    factors = {_suite(run): declared(run, "macro", "") for run in runs}
+    for suite, factor in factors.items():
+        if factor:
+            yield f"{suite}: an average over several levels of {factor} gives each the same weight."
 
 
 def _facts(run: Run) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import polars as pl
 
@@ -15,6 +16,8 @@ from glosseme.suites.sample import sample
 
 __all__ = ["list_suites", "show_items"]
 
+_PRIVATE: Final = "These texts are for your eyes: their authors ask that they be published nowhere in plain text."
+
 
 def list_suites() -> str:
     """Return the suites as text: what each asks, of which models, with which sets and options."""
@@ -24,8 +27,7 @@ def list_suites() -> str:
 def _described(suite: Suite) -> str:
     lines = [suite.name, f"  {suite.title}"]
     lines.append(f"  models: {', '.join(suite.kinds)}; design: {suite.design}; version {suite.version}")
-    other = " or a file (--data)" if suite.reads_files else " or data of another source (--data)"
-    sets = ", ".join(suite.sets) + (other if suite.reads_files or suite.data_sha256 is not None else "")
+    sets = ", ".join(suite.sets) + _other_data(suite)
     lines.append(f"  items: {sets}")
     if suite.files:
         lines.append("  files of yours: " + ", ".join(f"--{name} FILE" for name in suite.files))
@@ -35,6 +37,12 @@ def _described(suite: Suite) -> str:
         lines.append("  run by its own name only")
     lines.append(f"  source: {suite.source}")
     return "\n".join(lines)
+
+
+def _other_data(suite: Suite) -> str:
+    if suite.reads_files:
+        return " or a folder or file (--data)" if suite.data_sha256 is not None else " or a file (--data)"
+    return " or data of another source (--data)" if suite.data_sha256 is not None else ""
 
 
 def show_items(name: str, kind: str, data: str | None, n: int, seed: int, options: Mapping[str, str]) -> str:
@@ -58,6 +66,8 @@ def show_items(name: str, kind: str, data: str | None, n: int, seed: int, option
         n_items = items.requests["item"].n_unique()
         drawn = sample(items.requests, suite, n, seed)
         head = f"{suite.name}: {counted(n_items, 'item')} ({plain(asked.data_name)}), asked of a {kind} model"
+        if suite.private:
+            head += f"\n{_PRIVATE}"
         parts = [_item(part, suite) for part in drawn.partition_by("item", maintain_order=True)]
         shown.append("\n\n".join([head, *(f"note: {plain(note)}" for note in items.notes), *parts]))
     return "\n\n".join(shown)

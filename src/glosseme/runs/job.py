@@ -171,6 +171,7 @@ class Job(ABC, Generic[M]):
                 "also": [list(columns) for columns in suite.also],
                 "where": dict(suite.where),
                 "apart": list(suite.apart),
+                "macro": suite.macro,
                 "private": suite.private,
             },
             "notes": self.notes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +14,7 @@ from glosseme.models import OpenModel
 from glosseme.runs.job import Answers, Job
 from glosseme.runs.options import pll_variant
 from glosseme.runs.scores import scores_of
+from glosseme.runs.withheld import withheld
 from glosseme.scoring.encode import Encoder, frame_of
 from glosseme.scoring.execute import Effort, Progress, Settings, execute
 from glosseme.scoring.fake_engine import FakeEngine
@@ -68,14 +70,15 @@ class LikelihoodJob(Job[OpenModel]):
 
     def _lower(self) -> Lowered:
         suite = self.asked.suite
-        return lower(
-            self.requests,
-            self._encoder(),
-            join=suite.join,
-            pll=pll_variant(self.asked.options),
-            max_length=self.model.max_length,
-            where=suite.name,
-        )
+        with withheld() if suite.private else nullcontext():
+            return lower(
+                self.requests,
+                self._encoder(),
+                join=suite.join,
+                pll=pll_variant(self.asked.options),
+                max_length=self.model.max_length,
+                where=suite.name,
+            )
 
     def _execute(self, store: Store, progress: Progress) -> tuple[Any, Effort]:
         def name_of(question: int) -> str:

@@ -29,6 +29,8 @@ class Asked:
     limit: int | None = None
     seed: int = 0
     bos: BosChoice = "auto"
+    name: str | None = None
+    """What records call a set that doesn't ship with the package: a data set of the hub and its commit."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """Further files of the user's, by the suite's names for them."""
 
@@ -41,7 +43,9 @@ class Asked:
     @property
     def data_name(self) -> str:
         """What tables call the items: the name of the set or of the file."""
-        return Path(self.data).name if self.data_sha256 else self.data
+        if self.name is not None:
+            return self.name
+        return Path(self.data).resolve().name if self.data_sha256 else self.data
 
     @property
     def folder(self) -> str:
@@ -51,7 +55,8 @@ class Asked:
         """
         if self.data == self.suite.sets[0]:
             return self.suite.name
-        stem = Path(self.data).stem if self.data_sha256 else self.data
+        path = Path(self.data).resolve()
+        stem = (path.name if path.is_dir() else path.stem) if self.data_sha256 else self.data
         safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in stem)
         return f"{self.suite.name}+{safe}"
 
@@ -84,9 +89,11 @@ def asked_of(
             raise GlossemeError(f"{suite.name} takes no file --{name}", todo=nearest(name, suite.files))
         sha256_of(path)
     if data is None or data in suite.sets:
-        return Asked(suite, data or suite.sets[0], None, chosen, limit, seed, bos, given)
+        data = data or suite.sets[0]
+        name = suite.named() if suite.named is not None and data == suite.sets[0] else None
+        return Asked(suite, data, None, chosen, limit, seed, bos, name, given)
     hashed = suite.data_sha256(data) if suite.data_sha256 is not None else _hash_of(suite, data)
-    return Asked(suite, data, hashed, chosen, limit, seed, bos, given)
+    return Asked(suite, data, hashed, chosen, limit, seed, bos, files=given)
 
 
 def _hash_of(suite: Suite, data: str) -> str:

@@ -20,8 +20,8 @@ def sample(requests: pl.DataFrame, suite: Suite, limit: int, seed: int = 0) -> p
     """
     if limit < 1:
         raise GlossemeError(f"a limit of {limit} items leaves nothing to score", todo="give --limit 1 or more")
-    columns = list(dict.fromkeys([suite.unit, suite.cluster, *suite.balance]))
-    items = requests.select("item", *columns).unique("item", keep="first", maintain_order=True)
+    columns = list(dict.fromkeys(["item", suite.unit, suite.cluster, *suite.balance]))
+    items = requests.select(columns).unique("item", keep="first", maintain_order=True)
     if limit >= items.height:
         return requests
     ranked = items.join(_ranks(items, suite, seed), on=suite.unit, how="left", nulls_equal=True)

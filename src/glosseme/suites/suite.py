@@ -98,6 +98,11 @@ class Suite:
     """Factors that every grouping keeps, because values of their levels are in different units."""
     in_group: bool = True
     """Whether naming the group (`paired-focus`) includes it."""
+    named: Callable[[], str] | None = None
+    """Returns what a run records of the default set where the package doesn't have it: a data set of the hub with its
+    commit; raises `GlossemeError` where it can't be had."""
+    macro: str = ""
+    """The factor whose levels have equal weights in averages over them (default: items have)."""
     private: bool = False
     """Whether its texts may not leave the user's copy: runs keep neither contexts nor texts, and messages no words."""
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from glosseme.analysis.curves import curves_of_runs
 from glosseme.analysis.published import is_final
 from glosseme.models.steps import step_of
 from glosseme.report.cells import finite
@@ -16,16 +17,16 @@ from glosseme.report.runs import rows_of_run
 from glosseme.report.units import declared
 from glosseme.runs.folder import Run
 
-__all__ = ["about", "by_suite", "condition_of", "design_of_run", "facts", "final_runs", "main_rows", "suite_of"]
+__all__ = [
+    *("about", "base_of", "by_suite", "condition_of", "design_of_run", "facts", "final_runs"),
+    *("group_rows", "main_curves", "main_rows", "suite_of"),
+]
 
-_MAIN: Final[dict[str, tuple[str, ...]]] = {
-    "paired-focus/semantics": ("plausibility",),
-    "paired-focus/syntax": ("group",),
-    "wdlmpro": ("task", "pos"),
-}
-"""The factors of a suite whose levels are never averaged; other suites have one accuracy."""
-
-_ROWS: Final = ("model", "revision", "suite", "estimate", "low", "high", "n", "chance")
+_PLAUSIBILITY: Final = ("plausible", "implausible")
+_SPLIT: Final = {"paired-focus/semantics": _PLAUSIBILITY, "paired-focus/semantics-pll": _PLAUSIBILITY}
+"""Suites of which the parts are the main accuracies, and the whole is none that means anything."""
+_SPLIT_BY_ALL: Final = ("wdlmpro",)
+_ROWS: Final = ("model", "revision", "suite", "name", "panel", "estimate", "low", "high", "n", "chance")
 
 
 def suite_of(run: Run) -> str:
@@ -80,21 +81,60 @@ def by_suite(runs: Sequence[Run]) -> list[tuple[str, str, list[Run]]]:
     return [(s, c, [r for r in chosen if (suite_of(r), condition_of(r)) == (s, c)]) for s, c in ordered]
 
 
-def main_rows(run: Run, by: Sequence[str] | None = None, metric: str = "accuracy") -> pl.DataFrame:
-    """Return the accuracies of a run by factors: `_ROWS`, the factors, and `panel`, the factors' levels as one text.
+def base_of(suite: str) -> str:
+    """Return the name of a suite's curve over all of its items.
 
-    `by` names the factors (default: those that a suite never averages over). The frame is empty for a suite that
-    judges nothing, or lacks a factor.
+    >>> base_of("paired-focus/syntax"), base_of("blimp")
+    ('syntax', 'blimp')
     """
-    outcomes = run.outcomes()
-    factors = list(_MAIN.get(suite_of(run), ()) if by is None else by)
-    if design_of_run(run) == "value" or not set(factors) <= set(outcomes.columns):
+    group, _, part = suite.partition("/")
+    return part if group == "paired-focus" else suite
+
+
+def main_curves(suite: str, curves: Sequence[str]) -> list[str]:
+    """Return the main ones of a suite's curves: the whole, or the parts that are never averaged over.
+
+    >>> main_curves("paired-focus/semantics", ["semantics", "semantics implausible", "semantics plausible"])
+    ['semantics plausible', 'semantics implausible']
+    """
+    base = base_of(suite)
+    if suite in _SPLIT_BY_ALL:
+        parts = [name for name in curves if name != base]
+    else:
+        parts = [f"{base} {part}" for part in _SPLIT.get(suite, ()) if f"{base} {part}" in curves]
+    return parts or [name for name in curves if name == base]
+
+
+def main_rows(runs: Sequence[Run]) -> pl.DataFrame:
+    """Return the main accuracies of runs of one suite: `_ROWS`, of which `panel` is the curve's name.
+
+    The frame is empty for a suite that judges nothing.
+    """
+    curves = finite(curves_of_runs(runs))
+    if not curves.height:
         return pl.DataFrame()
-    rows = finite(rows_of_run(run, outcomes, factors).filter(pl.col("metric") == metric))
-    levels = [pl.col(name).fill_null("(none)") for name in factors]
-    panel = pl.concat_str(levels, separator=" ") if factors else pl.lit("all items")
-    name = named(str(run.record["identity"]["model"]), str(run.record["identity"]["revision"]))
-    return rows.select(*_ROWS, *factors, panel.alias("panel"), pl.lit(name).alias("name"))
+    suite = str(curves["suite"][0])
+    chosen = main_curves(suite, curves["curve"].unique(maintain_order=True).to_list())
+    # Enumerations sort in their own order.
+    rows = curves.filter(pl.col("curve").is_in(chosen)).sort(pl.col("curve").cast(pl.Enum(chosen)), "model")
+    names = pl.struct("model", "revision").map_elements(lambda r: named(r["model"], r["revision"]), pl.String)
+    return rows.with_columns(names.alias("name"), pl.col("curve").alias("panel")).select(_ROWS)
+
+
+def group_rows(runs: Sequence[Run], by: Sequence[str], metric: str = "accuracy") -> pl.DataFrame:
+    """Return the accuracies of runs of one suite by factors: model, revision, name, the factors, estimates.
+
+    The frame is empty for a suite that judges nothing or lacks a factor.
+    """
+    tables = []
+    for run in runs:
+        outcomes, identity = run.outcomes(), run.record["identity"]
+        if design_of_run(run) == "value" or not set(by) <= set(outcomes.columns):
+            continue
+        rows = finite(rows_of_run(run, outcomes, by).filter(pl.col("metric") == metric))
+        name = pl.lit(named(str(identity["model"]), str(identity["revision"])), pl.String).alias("name")
+        tables.append(rows.select(*("model", "revision"), name, *by, *("estimate", "low", "high", "n", "chance")))
+    return pl.concat(tables) if tables else pl.DataFrame()
 
 
 def about(rows: pl.DataFrame, *names: str) -> pl.DataFrame:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import altair as alt
+import polars as pl
 
 __all__ = [
-    *("BLACK", "CHANCE", "COLOURS", "DASHES", "GREY", "SHAPES", "WIDTH"),
-    *("accuracy_axis", "axis_title", "finished", "log_axis", "log_ticks", "pixels", "series"),
+    *("BLACK", "CHANCE", "COLOURS", "DASHES", "GREY", "SHAPES", "SHARES", "WIDTH"),
+    *("accuracy_axis", "axis_title", "finished", "heading", "log_axis", "log_ticks", "pixels", "series", "wrapped"),
 ]
 
 WIDTH: Final = 520
@@ -22,6 +23,8 @@ SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangl
 DASHES: Final = ([1, 0], [7, 2], [2, 2], [7, 2, 2, 2], [12, 3], [4, 3], [1, 3])
 BLACK: Final = "#222222"
 GREY: Final = "#777777"
+SHARES: Final = [0, 0.25, 0.5, 0.75, 1]
+"""The ticks of an axis of shares."""
 CHANCE: Final[dict[str, Any]] = {"color": GREY, "strokeDash": [3, 3], "strokeWidth": 1, "aria": False}
 """How a line of chance looks."""
 
@@ -62,6 +65,12 @@ def finished(chart: Any, title: str, caption: str) -> Any:
     """Return a chart with its title, its description for those who can't see it, and the look of all figures."""
     titled = chart.properties(title=alt.TitleParams(text=wrapped(title, WIDTH)), description=f"{title}. {caption}")
     return titled.configure(**_CONFIG)
+
+
+def heading(text: str, width: float, size: int = _SIZE, weight: str = "bold") -> alt.Chart:
+    """Return the name of a panel above it, at the same height whatever its axes are."""
+    mark = alt.Chart(pl.DataFrame({"heading": [text]})).mark_text(fontSize=size, fontWeight=weight, aria=False)
+    return mark.encode(x=alt.value(width / 2), y=alt.value(-11), text="heading:N")
 
 
 def wrapped(text: str, width: float) -> list[str]:
@@ -122,7 +131,8 @@ def axis_title(metric: str) -> str:
 def accuracy_axis(*, title: str | None = "accuracy (share of items)", grid: bool = True) -> dict[str, Any]:
     """Return scale and axis of a share: from 0 to 1, numbers as linguists print them (.25)."""
     label = "datum.value == 0 || datum.value == 1 ? format(datum.value, 'd') : slice(format(datum.value, '.2f'), 1)"
-    axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], labelExpr=label, labelOverlap=False, grid=grid, title=title)
+    # Vega leaves out given ticks beyond the count that it finds fitting.
+    axis = alt.Axis(values=SHARES, tickCount=9, labelExpr=label, labelOverlap=False, grid=grid, title=title)
     return {"scale": alt.Scale(domain=[0, 1], nice=False), "axis": axis, "title": title}
 
 
@@ -139,7 +149,8 @@ def log_axis(values: Sequence[float], title: str, *, zero: float | None = None, 
     room = (high / low) ** 0.04 if high > low else 2.0
     scale = alt.Scale(type="log", domain=[low / room, high * room], nice=False)
     shown = [*([] if zero is None else [zero]), *marks]
-    return {"scale": scale, "axis": alt.Axis(values=shown, labelExpr=label, title=title), "title": title}
+    axis = alt.Axis(values=shown, tickCount=3 * len(shown), labelExpr=label, title=title)
+    return {"scale": scale, "axis": axis, "title": title}
 
 
 def log_ticks(low: float, high: float, most: int = 6) -> list[float]:

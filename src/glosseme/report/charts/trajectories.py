@@ -14,8 +14,10 @@ from glosseme.report.charts.theme import (
     CHANCE,
     COLOURS,
     GREY,
+    SHARES,
     WIDTH,
     accuracy_axis,
+    heading,
     log_axis,
     pixels,
     series,
@@ -82,9 +84,9 @@ def _panel(
     x = alt.X("x:Q", **x_axis)
     y = alt.Y("estimate:Q", **accuracy_axis(title="accuracy" if at_left else None))
     if below:
-        x = x.axis(labels=False, title=None, values=x_axis["axis"].values, ticks=False).title(None)
+        x = x.axis(labels=False, title=None, values=x_axis["axis"].values, tickCount=30, ticks=False).title(None)
     if not at_left:
-        y = y.axis(labels=False, title=None, values=[0, 0.25, 0.5, 0.75, 1], ticks=False, domain=False)
+        y = y.axis(labels=False, title=None, values=SHARES, tickCount=9, ticks=False, domain=False)
     base = alt.Chart(rows)
     # Many points in a small panel would hide the line; one that stands alone has no line.
     alone = rows if rows.height <= _FEW else rows.filter(pl.len().over("part") == 1)
@@ -97,8 +99,7 @@ def _panel(
         .mark_point(filled=True, opacity=1, size=12, color=COLOURS[0])
         .encode(x=x, y=y, description="about:N", tooltip="about:N"),
     ]
-    heading = alt.TitleParams(title, fontSize=10, offset=3, anchor="middle", limit=int(width) + 12)
-    return layers, {"width": width, "height": _SMALL, "title": heading}
+    return [*layers, heading(title, width, 10)], {"width": width, "height": _SMALL}
 
 
 def _zero(steps: Sequence[int], missing: Sequence[int]) -> float | None:

@@ -129,7 +129,7 @@ def columns_of(table: pl.DataFrame, names: Sequence[str], heads: dict[str, str])
     """
     texts = dict(zip(names, zip(*cells(table, names), strict=True), strict=True)) if table.height else {}
     made = [_column(table, name, texts.get(name, ())) for name in names]
-    return [Column(heads.get(name, name), kind) for name, (kind, _) in zip(names, made, strict=True)], [m for _, m in made]
+    return [Column(visible(heads.get(name, name)), kind) for name, (kind, _) in zip(names, made, strict=True)], [m for _, m in made]
 
 
 def _column(table: pl.DataFrame, name: str, texts: Sequence[str]) -> tuple[Kind, list[Cell]]:

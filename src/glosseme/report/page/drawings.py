@@ -86,7 +86,8 @@ def _parts(node: ElementTree.Element, ids: dict[str, str]) -> Iterator[str]:
 
 
 def _opening(tag: str, attributes: dict[str, str]) -> str:
-    return f"<{tag}{''.join(f' {name}="{escape(value)}"' for name, value in attributes.items())}>"
+    said = (f' {name}="{escape(value)}"' for name, value in attributes.items())
+    return f"<{tag}{''.join(said)}>"
 
 
 def _attributes(node: ElementTree.Element, ids: dict[str, str]) -> Iterator[tuple[str, str]]:

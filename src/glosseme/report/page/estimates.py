@@ -62,9 +62,9 @@ def suite_parts(runs: Sequence[Run], rows: pl.DataFrame, keys: Keys, anchors: An
         part_id = anchors("suite", suite)
         table = rows.filter(pl.col("suite") == suite)
         made = list(_tables(suite, of, runs, table, keys, anchors))
-        facts = [*_same(table), *unit_notes(of)]
+        facts = ["; ".join(_same(table)), *(note.removeprefix(f"{suite}: ") for note in unit_notes(of))]
         title, source = (visible(record.get(key) or "") for key in ("title", "source"))
-        parts.append(SuitePart(part_id, suite, title, source, facts, made, keys.of_suites([suite]), models))
+        parts.append(SuitePart(part_id, visible(suite), title, source, [fact for fact in facts if fact], made, keys.of_suites([suite]), models))
     return parts
 
 
@@ -88,7 +88,7 @@ def _tables(
                 notes = ["Of each trajectory the last checkpoint; `glosseme table` has all of them."]
             if kept.height:
                 by = " and ".join(factors)
-                caption = f"{suite} by {by}" if factors else f"{suite}, all items"
+                caption = visible(f"{suite} by {by}" if factors else f"{suite}, all items")
                 yield _table(kept, factors, caption, notes, keys, anchors("table", suite, *factors or [ALL]))
 
 
@@ -189,4 +189,4 @@ def overview(runs: Sequence[Run], rows: pl.DataFrame, keys: Keys, anchors: Ancho
     notes = ["Accuracy (P@1 in suites of ranks) over all items, or over the coarsest groups that a suite has."]
     if len(last) < len(runs):
         notes.append("Of each trajectory the last checkpoint.")
-    return Table(anchors("table-overview"), "Accuracy at a glance", heads, body, notes, level=3)
+    return Table(anchors("table-overview"), "Accuracy", heads, body, notes, level=3)

@@ -6,13 +6,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import polars as pl
+
+from glosseme.errors import GlossemeError
 from glosseme.report.page.blocks import UNDEFINED, Cell, Column, Keys, Note, Row, Table, number, text_cell
 from glosseme.report.page.choose import about
 from glosseme.report.page.text import Anchors, visible
 from glosseme.report.runs import Chosen
 from glosseme.runs.folder import Run
+from glosseme.runs.trajectory_file import read_trajectories
 
-__all__ = ["facts_of_all", "notes_of_runs", "runs_table", "totals", "without_results"]
+__all__ = ["facts_of_all", "missing_checkpoints", "notes_of_runs", "runs_table", "totals", "without_results"]
 
 _ALWAYS: Final = ("model", "revision", "suite", "items", "dropped", "ties", "time", "tokens forwarded", "tokens saved")
 """Columns of every page; the others are said once where they are the same in all runs."""
@@ -44,8 +48,9 @@ def _facts(run: Run) -> dict[str, Cell]:
         "dropped": counts.get("items_dropped"),
         "ties": counts.get("ties"),
         "requests": counts.get("requests"),
-        "spanning": counts.get("requests_spanning"),
-        "mismatch": counts.get("requests_mismatch"),
+        # Only where there are any: these are warnings.
+        "tokens across a boundary": counts.get("requests_spanning") or None,
+        "slots that change tokens": counts.get("requests_mismatch") or None,
     }
     ways = {
         "dtype": identity.get("dtype", "float32"),
@@ -151,6 +156,22 @@ def without_results(chosen: Chosen, roots: Sequence[Path]) -> Iterator[str]:
         yield visible(f"Not finished: {of.model}@{of.revision} on {of.suite}.")
     for error in chosen.broken:
         yield visible(f"Left out: {_within(str(error.where), roots)}: {error.what}.")
+
+
+def missing_checkpoints(keys: Keys, roots: Sequence[Path]) -> Iterator[str]:
+    """Yield a sentence for each checkpoint that isn't there, and for each that holds another one's weights."""
+    for root in roots:
+        try:
+            steps = read_trajectories(root)
+        except GlossemeError as error:
+            yield visible(f"Left out: {_within(str(error.where), roots)}: {error.what}.")
+            continue
+        for step in steps.filter(pl.col("model").is_in(list(keys.models))).to_dicts():
+            name = f"{step['model']}@{step['revision']}"
+            if step["status"] == "missing":
+                yield visible(f"Missing: {name}{': ' * bool(step['reason'])}{step['reason'] or ''}.")
+            elif step["same_as"]:
+                yield visible(f"{name} holds the weights of {step['same_as']}.")
 
 
 def _within(where: str, roots: Sequence[Path]) -> str:

@@ -82,7 +82,7 @@ def item_lists(runs: Sequence[Run], keys: Keys, anchors: Anchors) -> list[ItemLi
 
 
 def _list(run: Run, k: int, keys: Keys, anchors: Anchors) -> ItemList:
-    of, outcomes = about(run), run.outcomes()
+    of, outcomes = about(run), _of_tables(run)
     is_rank = design_of_run(run) == "rank"
     wrong = outcomes.filter(pl.col("delta") < 0)
     order = ["rank_score", "delta", "item"] if is_rank else ["delta", "item"]
@@ -97,6 +97,12 @@ def _list(run: Run, k: int, keys: Keys, anchors: Anchors) -> ItemList:
     name = visible(f"{of.model}@{of.revision}")
     places = keys.of_suites([of.suite]), keys.of_models([of.model])
     return ItemList(list_id, visible(of.suite), name, wrong.height, judged, why, items, *places)
+
+
+def _of_tables(run: Run) -> pl.DataFrame:
+    """Return the outcomes that the suite's tables are of."""
+    kept = (pl.col(factor) == value for factor, value in declared(run, "where", {}).items())
+    return run.outcomes().filter(*kept)
 
 
 def _answers(run: Run, wanted: pl.DataFrame, named: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:

@@ -20,7 +20,7 @@ from glosseme.report.figures import figures_of_runs, svg
 from glosseme.report.page.choose import in_order, keys_of, last_of_each
 from glosseme.report.page.drawings import Drawing, drawing
 from glosseme.report.page.estimates import overview, rows_of_runs, suite_parts
-from glosseme.report.page.how import facts_of_all, notes_of_runs, runs_table, totals, without_results
+from glosseme.report.page.how import facts_of_all, missing_checkpoints, notes_of_runs, runs_table, totals, without_results
 from glosseme.report.page.items import item_lists
 from glosseme.report.page.blocks import Keys
 from glosseme.report.page.statistics import statistics
@@ -73,7 +73,7 @@ def _content(roots: Sequence[Path], title: str | None, suite: str | None, model:
         "facts": facts_of_all(runs),
         "runs": runs_table(runs, keys, anchors),
         "notes": notes_of_runs(runs, keys),
-        "lacking": list(without_results(chosen, roots)),
+        "lacking": [*without_results(chosen, roots), *missing_checkpoints(keys, roots)],
         "suites": suite_parts(runs, rows, keys, anchors),
         "statistics": statistics(runs, keys, anchors),
         "figures": list(_drawings(runs, keys, anchors)),

@@ -34,8 +34,8 @@ _BENCHMARK: Final = Benchmark(
     Repository(
         "ewok-core/ewok-core-1.0",
         kind="dataset",
-        instead="give --data PATH, your own copy (the data are given to those who accept the terms at"
-        " https://huggingface.co/datasets/ewok-core/ewok-core-1.0 and log in: hf auth login)",
+        instead="give --data PATH, your own copy of the authors' files",
+        gated=True,
     ),
     ("*.parquet", "*.jsonl", "*.csv"),
     private=True,

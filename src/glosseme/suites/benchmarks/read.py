@@ -28,7 +28,9 @@ LINE: Final = "__line"
 _Row = tuple[int, Sequence[Any]]
 
 
-def rows_of(files: Files, required: Sequence[str], optional: Sequence[str] = (), *, private: bool = False) -> pl.DataFrame:
+def rows_of(
+    files: Files, required: Sequence[str], optional: Sequence[str] = (), *, private: bool = False
+) -> pl.DataFrame:
     """Return the rows of all files: `required` and `optional` columns as String, then `FILE` and `LINE`.
 
     A file without an optional column has null there. With `private`, messages hold nothing that a file holds. Raises
@@ -38,7 +40,9 @@ def rows_of(files: Files, required: Sequence[str], optional: Sequence[str] = (),
     return pl.concat(tables)
 
 
-def _table(files: Files, path: Path, required: Sequence[str], optional: Sequence[str], *, private: bool) -> pl.DataFrame:
+def _table(
+    files: Files, path: Path, required: Sequence[str], optional: Sequence[str], *, private: bool
+) -> pl.DataFrame:
     where = str(path)
     names, rows = _READERS[path.suffix.lower()](path)
     found = {_plain(name): place for place, name in reversed(list(enumerate(names)))}

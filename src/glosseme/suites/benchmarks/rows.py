@@ -41,7 +41,9 @@ def identical(rows: pl.DataFrame, one: Sequence[str], other: Sequence[str]) -> l
 def duplicates(rows: pl.DataFrame, columns: Sequence[str]) -> list[str]:
     """Return a sentence on rows that repeat an earlier one, which are scored as they are."""
     again = ~pl.struct(columns).is_first_distinct()
-    return _counted(rows.filter(again), ("item repeats", "items repeat"), "an earlier one word for word and counts again")
+    return _counted(
+        rows.filter(again), ("item repeats", "items repeat"), "an earlier one word for word and counts again"
+    )
 
 
 def _counted(rows: pl.DataFrame, verbs: tuple[str, str], what: str) -> list[str]:

@@ -1,0 +1,140 @@
+"""How an item's delta is distributed: right of zero are the items that a model gets right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import altair as alt
+import polars as pl
+
+from glosseme.report.charts.names import labels, number
+from glosseme.report.charts.theme import BLACK, COLOURS, GREY, WIDTH, pixels
+
+__all__ = ["binned", "histograms_chart", "quantiles", "quantiles_chart"]
+
+_BINS: Final = 32
+_HEIGHT: Final = 54
+_KEYS: Final = ("row", "column")
+
+
+def binned(items: pl.DataFrame) -> pl.DataFrame:
+    """Return the histogram of `delta` in each `row` and `column`: the bin's edges and its share of the items (`share`).
+
+    Bins are the same in all panels, as wide as the middle 99% of all items ask for, and zero is an edge. The last
+    bins hold what lies beyond. `above` is the share of a panel's judged items that are right (a tie counts as in
+    `correct`), `n` their number.
+    """
+    judged = items.filter(pl.col("delta").is_not_null() & pl.col("correct").is_not_null())
+    if not judged.height:
+        return pl.DataFrame()
+    ends = (abs(judged["delta"].quantile(q, "nearest") or 0.0) for q in (0.005, 0.995))
+    half = max(*ends, 1e-9)
+    step = _round_up(2 * half / _BINS)
+    most = math.ceil(half / step)
+    place = (pl.col("delta") / step).floor().clip(-most, most - 1).cast(pl.Int64)
+    total = judged.group_by(_KEYS, maintain_order=True).agg(
+        n=pl.len().cast(pl.Int64), above=pl.col("correct").mean(), median=pl.col("delta").median()
+    )
+    counts = judged.with_columns(place=place).group_by(*_KEYS, "place").agg(count=pl.len())
+    joined = total.join(counts, on=_KEYS, how="left", maintain_order="left").sort("place", maintain_order=True)
+    return joined.select(
+        *_KEYS,
+        start=pl.col("place") * step,
+        end=(pl.col("place") + 1) * step,
+        share=pl.col("count") / pl.col("n"),
+        above="above",
+        n="n",
+        median="median",
+    )
+
+
+def _round_up(step: float) -> float:
+    """Return the next width of 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(k * power for k in (1, 2, 5, 10) if k * power >= step * (1 - 1e-9))
+
+
+def histograms_chart(bins: pl.DataFrame, unit: str, rows: Sequence[str], columns: Sequence[str]) -> Any:
+    """Return a panel for each row and column of `binned`: bars left of zero pale, right of zero dark, and their share."""
+    side = max((pixels(name) for name in rows), default=0) * (len(rows) > 1)
+    width = max(150, (WIDTH - side - 70) / len(columns) - 12)
+    texts = [
+        f"{row['row']}, {row['column']}: {number(row['share'])} of the items between "
+        f"{row['start']:.4g} and {row['end']:.4g} {unit}"
+        for row in bins.iter_rows(named=True)
+    ]
+    drawn = bins.with_columns(
+        pl.Series("about", [text.replace(", : ", ": ") for text in texts], pl.String),
+        right=pl.col("start") >= 0,
+        says=pl.col("above").map_elements(number, pl.String) + " right",
+    )
+    low, high = float(bins["start"].min()), float(bins["end"].max())  # type: ignore[arg-type]
+    x = alt.X("start:Q", title=f"delta ({unit})", scale=alt.Scale(domain=[low, high], nice=False))
+    x = x.axis(grid=False, tickCount=6)
+    y = alt.Y("share:Q", axis=None)
+    base = alt.Chart()
+    # Dark on the right and hollow on the left can be told apart without colours.
+    bars = base.mark_rect(stroke=COLOURS[0], strokeWidth=0.5).encode(
+        x=x,
+        x2="end:Q",
+        y=y,
+        y2=alt.datum(0),
+        fill=alt.condition("datum.right", alt.value(COLOURS[0]), alt.value("#FFFFFF")),
+        description="about:N",
+        tooltip="about:N",
+    )
+    zero = base.mark_rule(color=BLACK, strokeWidth=1, aria=False).encode(x=alt.datum(0))
+    said = base.transform_aggregate(groupby=[*_KEYS, "says"]).mark_text(align="right", baseline="top", fontSize=10)
+    said = said.encode(x=alt.value(width - 2), y=alt.value(2), text="says:N")
+    layered = alt.layer(bars, zero, said).properties(width=width, height=_HEIGHT)
+    facets = {}
+    if len(rows) > 1:
+        header = alt.Header(labelAngle=0, labelAlign="left", labelFontWeight="normal")
+        facets["row"] = alt.Row("row:N", sort=list(rows), header=header, title=None)
+    if len(columns) > 1:
+        facets["column"] = alt.Column("column:N", sort=list(columns), title=None)
+    return layered.facet(**facets, data=drawn, spacing=8) if facets else layered.properties(data=drawn)
+
+
+def quantiles(items: pl.DataFrame) -> pl.DataFrame:
+    """Return the quantiles of `delta` for each model (`name`) and `column`: 5, 25, 50, 75 and 95%, and `above`, `n`."""
+    judged = items.filter(pl.col("delta").is_not_null() & pl.col("correct").is_not_null())
+    shares = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
+    return judged.group_by("name", "column", maintain_order=True).agg(
+        *(pl.col("delta").quantile(share, "linear").alias(name) for name, share in shares.items()),
+        n=pl.len().cast(pl.Int64),
+        above=pl.col("correct").mean(),
+    )
+
+
+def quantiles_chart(rows: pl.DataFrame, unit: str, order: Sequence[str], columns: Sequence[str]) -> Any:
+    """Return a row a model: a thin bar over 90% of its items, a thick one over half, the median, the line of zero."""
+    names = labels(order)
+    texts = [
+        f"{row['name']}{', ' * bool(row['column'])}{row['column']}: median {row['q50']:.2f} {unit}, "
+        f"half of the items in [{row['q25']:.2f}, {row['q75']:.2f}], {number(row['above'])} right, n = {row['n']:,}"
+        for row in rows.iter_rows(named=True)
+    ]
+    drawn = rows.with_columns(
+        pl.col("name").replace_strict(names, return_dtype=pl.String).alias("label"),
+        pl.Series("about", texts, pl.String),
+    )
+    side = max(pixels(label) for label in names.values()) + 14
+    width = max(104, (WIDTH - side) / len(columns) - 12)
+    y = alt.Y("label:N", sort=[names[name] for name in order], title=None)
+    y = y.axis(grid=True, ticks=False, domain=False, labelPadding=8)
+    base = alt.Chart()
+    x = alt.X("q05:Q", title=f"delta ({unit})").axis(grid=False, tickCount=5)
+    layered = alt.layer(
+        base.mark_rule(color=GREY, strokeDash=[3, 3], strokeWidth=1, aria=False).encode(x=alt.datum(0)),
+        base.mark_rule(color=COLOURS[0], strokeWidth=1, aria=False).encode(x=x, x2="q95:Q", y=y),
+        base.mark_rule(color=COLOURS[0], strokeWidth=5, aria=False).encode(x=alt.X("q25:Q"), x2="q75:Q", y=y),
+        base.mark_point(filled=True, fill="white", stroke=BLACK, opacity=1, size=30).encode(
+            x=alt.X("q50:Q"), y=y, description="about:N", tooltip="about:N"
+        ),
+    ).properties(width=width, height=17 * len(order))
+    if len(columns) == 1:
+        return layered.properties(data=drawn)
+    return layered.facet(column=alt.Column("column:N", sort=list(columns), title=None), data=drawn)
