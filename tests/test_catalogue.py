@@ -160,8 +160,8 @@ def test_every_row_says_where_it_is_from_and_no_figure_is_empty_text_or_zero() -
 def test_words_are_those_of_the_challenge() -> None:
     table = catalogue().filter(pl.col("words").is_not_null())
     assert set(table["family"]) == {"babylm"}
-    assert {name for name in table.filter(words=10**7)["name"]} == set(family("babylm-10m"))
-    assert {name for name in table.filter(words=10**8)["name"]} == set(family("babylm-100m"))
+    assert set(table.filter(words=10**7)["name"]) == set(family("babylm-10m"))
+    assert set(table.filter(words=10**8)["name"]) == set(family("babylm-100m"))
 
 
 def test_names_are_hub_names_and_no_two_end_alike() -> None:

@@ -20,7 +20,7 @@ _CONDITIONS: Final = ("suite", "suite_version", "data", "data_sha256", "options"
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """Of which items a suite's curves are, over which factors they are averaged, and which there are besides the whole."""
+    """Of which items a suite's curves are, over which factors they are averaged, and of which parts there are more."""
 
     parts: tuple[tuple[str, ...], ...]
     """Factors whose levels have a curve each."""

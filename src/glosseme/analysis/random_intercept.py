@@ -58,9 +58,10 @@ def fit_random_intercept(y: Floats, x: Floats, groups: Sequence[str], names: Seq
 
     `y` has n values, `x` a column for each name (the intercept's ones too), full rank and fewer than n, `groups` a
     name for each value, at least two of them. The criterion is profiled (Bates et al. 2015, eq. 42), so that it has
-    one unknown, the ratio of the standard deviations; it is searched from 0 to 10,000. t tests have Satterthwaite's degrees of freedom: 2 f^2 / (g' A g) for the variance f of an estimate, its gradient g
-    in the variance components and their asymptotic covariance A (Kuznetsova et al. 2017, eq. 4). At a ratio of 0 the
-    fit is ordinary least squares with n - p degrees of freedom, and said to be singular.
+    one unknown, the ratio of the standard deviations; it is searched from 0 to 10,000. t tests have Satterthwaite's
+    degrees of freedom: 2 f^2 / (g' A g) for the variance f of an estimate, its gradient g in the variance components
+    and their asymptotic covariance A (Kuznetsova et al. 2017, eq. 4). At a ratio of 0 the fit is ordinary least
+    squares with n - p degrees of freedom, and said to be singular.
 
     >>> y = np.array([1.0, 2, 3, 3, 4, 5, 2, 3, 4])
     >>> fit = fit_random_intercept(y, np.array([[1.0, i % 3] for i in range(9)]), list("aaabbbccc"), ["one", "slope"])
@@ -106,7 +107,7 @@ class _Sums:
         w = self._weights(ratio)
         xy = self._xy - self._x.T @ (w * self._y)
         yy = self._yy - float(self._y @ (w * self._y))
-        beta = np.linalg.solve(self.information(ratio), xy)
+        beta: Floats = np.linalg.solve(self.information(ratio), xy).astype(float)
         rss = max(yy - float(beta @ xy), 1e-300)
         return beta, rss / (self.n - self.k), rss
 
@@ -115,7 +116,7 @@ class _Sums:
         _, best, rss = self.solve(ratio)
         scale = best if variance is None else variance
         logs = float(np.log1p(self.sizes * ratio**2).sum()) + float(np.linalg.slogdet(self.information(ratio))[1])
-        return logs + (self.n - self.k) * float(np.log(scale)) + rss / scale
+        return float(logs + (self.n - self.k) * np.log(scale) + rss / scale)
 
 
 def _ratio(sums: _Sums) -> tuple[float, bool]:

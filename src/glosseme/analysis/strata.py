@@ -1,10 +1,10 @@
 """Averages that give each level of a factor the same weight, with their intervals.
 
 The macro average over H levels (strata) is the mean of the levels' means. Levels are all there are, not a sample: what
-varies is which items a level has. The variance is that of a stratified sample with equal weights (Cochran 1977, section
-5.3), V = sum_h v_h / H^2, v_h the cluster-robust variance of a level's mean (`intervals.mean`). A level with few
-clusters K_h tells little of its own variance, and one with a single cluster nothing: v_h is the mean of the level's own,
-with weight K_h - 1, and of what it is for items without strata, s^2 / K_h, with weight 1.
+varies is which items a level has. The variance is that of a stratified sample with equal weights (Cochran 1977,
+section 5.3), V = sum_h v_h / H^2, v_h the cluster-robust variance of a level's mean (`intervals.mean`). A level with
+few clusters K_h tells little of its own variance, and one with a single cluster nothing: v_h is the mean of the level's
+own, with weight K_h - 1, and of what it is for items without strata, s^2 / K_h, with weight 1.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ def macro_proportion(
 
     Columns as of `intervals.proportion`. The score interval of Wilson (1927) is taken at p (1 - p) / V items, V the
     stratified variance, as Franco et al. (2019) do for complex samples; where all is right or all is wrong, at
-    H^2 / sum_h (1 / K_h). With one level of independent items that is Wilson's own interval, within 1 / n of it.
+    H^2 / sum_h (1 / K_h). Of one level with independent items that is Wilson's own interval.
 
-    Coverage of the 95% interval, 10,000 simulated samples, 67 levels with probabilities drawn from a beta distribution,
-    `n` independent items in each:
+    Coverage of the 95% interval in 2,000 simulated samples (standard error .005) of 67 levels, n independent items in
+    each:
 
-        mean of the levels (range)   n = 1   n = 4   n = 15   n = 100
-        .5 (all alike)               .954    .953    .950     .951
-        .8 (.4 to 1)                 .974    .953    .951     .950
-        .98 (.9 to 1)                .961    .955    .953     .948
+        levels' probabilities          n = 1   n = 4   n = 15   n = 100
+        .5                             .944    .953    .951     .951
+        drawn from beta(4, 1)          .964    .953    .956     .938
+        drawn from beta(49, 1)         .953    .947    .950     .951
 
     >>> items = {"x": [1.0, 1.0, 1.0, 0.0], "paradigm": ["a", "a", "a", "b"]}
     >>> macro_proportion(pl.DataFrame(items), "x", "paradigm")["estimate"].item()

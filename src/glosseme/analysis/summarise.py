@@ -69,8 +69,8 @@ def summarise(
     `outcomes` is what `designs.judge` returns, `cluster` the column whose equal values mark items that are
     not independent (default: all are), `also` further groupings, whose rows follow with `ALL` for the
     factors they leave out, `metrics` a choice of `METRICS`, `macro` a factor whose levels have the same weight in the
-    rows that average over them (`strata`), whatever their numbers of items. Factor columns are strings: enumerations in their
-    own order, numbers by size, other values in the order of first appearance in `outcomes`. `estimate` with
+    rows that average over them (`strata`), whatever their numbers of items. Factor columns are strings: enumerations
+    in their own order, numbers by size, other values in the order of first appearance in `outcomes`. `estimate` with
     its 95% interval `low` and `high` is over the `n` items that could be judged, `dropped` counts the others,
     `ties` the judged items with a tie, `n_clusters` the clusters. `chance` is the mean of the items' chance
     (.5 for `rank_score`); ties and chance of a delta or a mean are null.

@@ -29,7 +29,7 @@ Models = Annotated[
 Suites = Annotated[list[str], typer.Option("-s", "--suite", help="A suite, or a group of them (paired-focus).")]
 Out = Annotated[Path, typer.Option("-o", "--out", help="The folder of the runs.")]
 Data = Annotated[
-    str | None, typer.Option("--data", help="One of the suite's sets (core, extended) or a file of yours.")
+    str | None, typer.Option("--data", help="One of the suite's sets (core, extended), or a file or folder of yours.")
 ]
 DataOf = Annotated[
     list[str] | None,

@@ -75,7 +75,8 @@ def facts_of(model_name: str) -> dict[str, Any] | None:
     >>> facts_of("gpt2-XL")["parameters"], facts_of("lab/unknown")
     (1557611200, None)
     """
-    return _by_last_part().get(_last_part(model_name))
+    known = _by_last_part().get(_last_part(model_name))
+    return None if known is None else dict(known)
 
 
 @cache

@@ -89,9 +89,9 @@ def asked_of(
             raise GlossemeError(f"{suite.name} takes no file --{name}", todo=nearest(name, suite.files))
         sha256_of(path)
     if data is None or data in suite.sets:
-        data = data or suite.sets[0]
-        name = suite.named() if suite.named is not None and data == suite.sets[0] else None
-        return Asked(suite, data, None, chosen, limit, seed, bos, name, given)
+        chosen_set = data or suite.sets[0]
+        label = suite.named() if suite.named is not None and chosen_set == suite.sets[0] else None
+        return Asked(suite, chosen_set, None, chosen, limit, seed, bos, label, given)
     hashed = suite.data_sha256(data) if suite.data_sha256 is not None else _hash_of(suite, data)
     return Asked(suite, data, hashed, chosen, limit, seed, bos, files=given)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from glosseme.errors import WORK_FAILED, GlossemeError
 from glosseme.models import OpenModel, Reference
+from glosseme.models.catalogue import expand
 from glosseme.models.revisions import checkpoints_of, series_of
 from glosseme.models.steps import step_of
 from glosseme.progress import QuietProgress, progress_for
@@ -40,7 +41,7 @@ def run_trajectory(arguments: RunArguments, revisions: str = "log", *, quiet: bo
     """
     settings = check_arguments(arguments)
     progress = progress_for(quiet=quiet)
-    found = [_found(series_of(name), revisions, arguments, progress) for name in dict.fromkeys(arguments.models)]
+    found = [_found(series_of(name), revisions, arguments, progress) for name in expand(arguments.models)]
     asked = [all_asked(_first(checkpoints), arguments) for _, checkpoints in found]
     try:
         for (series, checkpoints), suites in zip(found, asked, strict=True):

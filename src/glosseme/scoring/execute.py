@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -75,6 +77,21 @@ class Effort:
     batches: int = 0
     batches_halved: int = 0
     nonfinite: int = 0
+    seconds_load: float = 0.0
+    """Loading the model."""
+    seconds_check: float = 0.0
+    """Finding the way, and spot checks."""
+    seconds_model: float = 0.0
+    """In the model, checks apart."""
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Add the seconds that something takes to those of its name."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            setattr(self, name, round(getattr(self, name) + time.perf_counter() - start, 3))
 
 
 class _WayFailedError(Exception):
@@ -100,15 +117,17 @@ def execute(
     work.recall()
     checks = checks or Checks()
     if not work.done.all():
-        running = engine()
+        with work.effort.timed("seconds_load"):
+            running = engine()
         work.check_vocabulary(running.vocabulary)
         limits = work.use(running)
-        verdict = checks.choose(running, limits, settings.ways)
-        work.note(verdict)
-        while not work.run(running, verdict.way):
-            checks.wrong(verdict.way)
-            verdict = checks.choose(running, limits, settings.ways)
+        while True:
+            with work.effort.timed("seconds_check"):
+                verdict = checks.choose(running, limits, settings.ways)
             work.note(verdict)
+            if work.run(running, verdict.way):
+                break
+            checks.wrong(verdict.way)
     return work.values(), work.effort
 
 
@@ -210,7 +229,8 @@ class _Work:
         batch = build(self._reads, of, rows, packed=layout_of(way) == "trie", pad=engine.pad_id)
         values = None
         try:
-            values = engine.answer(batch, way)
+            with self.effort.timed("seconds_model"):
+                values = engine.answer(batch, way)
         except (RuntimeError, MemoryError) as error:
             if not _out_of_memory(error):
                 raise
@@ -265,7 +285,8 @@ class _Work:
         others = self._random.choice(read, min(2, len(read)), replace=False)
         chosen, index = subset(self._reads, [longest, *others])
         try:
-            plain = answers(engine, chosen, "plain", self._limits)
+            with self.effort.timed("seconds_check"):
+                plain = answers(engine, chosen, "plain", self._limits)
         except (RuntimeError, MemoryError) as error:
             if not _out_of_memory(error):
                 raise

@@ -56,7 +56,8 @@ def _x(title: str | None, order: Sequence[str] | None, levels: pl.Series) -> alt
     if order is not None:
         axis = alt.Axis(title=title, labels=labelled, ticks=labelled, labelAngle=-35, grid=False)
         return alt.X("level:N", sort=list(order), axis=axis, scale=alt.Scale(domain=list(order), type="point"))
-    low, high = int(levels.min() or 0), int(levels.max() or 0)
+    numbers = levels.drop_nulls().to_list()
+    low, high = min(numbers, default=0), max(numbers, default=0)
     axis = alt.Axis(title=title, labels=labelled, ticks=labelled, tickMinStep=1, format="d", grid=False, tickCount=4)
     return alt.X("level:Q", axis=axis, scale=alt.Scale(domain=[low - 0.5, high + 0.5], nice=False))
 

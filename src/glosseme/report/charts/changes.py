@@ -13,9 +13,7 @@ from glosseme.report.charts.theme import BLACK, COLOURS, WIDTH, heading
 __all__ = ["changes_chart", "first_differences"]
 
 _COLUMNS: Final = 3
-_NUMBERS: Final = (
-    "datum.value == 0 ? '0' : (datum.value < 0 ? '−' : '') + slice(format(abs(datum.value), '.2~f'), 1)"
-)
+_NUMBERS: Final = "datum.value == 0 ? '0' : (datum.value < 0 ? '−' : '') + slice(format(abs(datum.value), '.2~f'), 1)"
 
 
 def first_differences(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:

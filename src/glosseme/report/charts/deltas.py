@@ -9,6 +9,7 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
+from glosseme.designs import TIE
 from glosseme.report.charts.names import labels, number
 from glosseme.report.charts.theme import BLACK, COLOURS, GREY, WIDTH, pixels
 
@@ -30,14 +31,22 @@ def binned(items: pl.DataFrame) -> pl.DataFrame:
     if not judged.height:
         return pl.DataFrame()
     ends = (abs(judged["delta"].quantile(q, "nearest") or 0.0) for q in (0.005, 0.995))
-    half = max(*ends, 1e-9)
+    half = max(ends)
+    # Where all are ties, any width does.
+    half = half if half > TIE else 1.0
     step = _round_up(2 * half / _BINS)
     most = math.ceil(half / step)
-    place = (pl.col("delta") / step).floor().clip(-most, most - 1).cast(pl.Int64)
+    # Half of a tie is right and half is wrong, and so it stands on both sides of zero.
+    tied, place = pl.col("delta").abs() <= TIE, (pl.col("delta") / step).floor()
+    below = judged.filter(tied).with_columns(place=pl.lit(-1.0), weight=pl.lit(0.5))
+    weighed = judged.with_columns(
+        place=pl.when(tied).then(0.0).otherwise(place), weight=pl.when(tied).then(0.5).otherwise(1.0)
+    )
+    placed = pl.concat([weighed, below]).with_columns(pl.col("place").clip(-most, most - 1).cast(pl.Int64))
     total = judged.group_by(_KEYS, maintain_order=True).agg(
         n=pl.len().cast(pl.Int64), above=pl.col("correct").mean(), median=pl.col("delta").median()
     )
-    counts = judged.with_columns(place=place).group_by(*_KEYS, "place").agg(count=pl.len())
+    counts = placed.group_by(*_KEYS, "place").agg(count=pl.col("weight").sum())
     joined = total.join(counts, on=_KEYS, how="left", maintain_order="left").sort("place", maintain_order=True)
     return joined.select(
         *_KEYS,
@@ -57,7 +66,8 @@ def _round_up(step: float) -> float:
 
 
 def histograms_chart(bins: pl.DataFrame, unit: str, rows: Sequence[str], columns: Sequence[str]) -> Any:
-    """Return a panel for each row and column of `binned`: bars left of zero pale, right of zero dark, and their share."""
+    """Return a panel for each row and column of `binned`: bars left of zero hollow, right of zero dark."""
+    bins = _complete(bins, rows, columns)
     side = max((pixels(name) for name in rows), default=0) * (len(rows) > 1)
     width = max(150, (WIDTH - side - 70) / len(columns) - 12)
     texts = [
@@ -68,12 +78,14 @@ def histograms_chart(bins: pl.DataFrame, unit: str, rows: Sequence[str], columns
     drawn = bins.with_columns(
         pl.Series("about", [text.replace(", : ", ": ") for text in texts], pl.String),
         right=pl.col("start") >= 0,
-        says=pl.col("above").map_elements(number, pl.String) + " right",
+        says=pl.when(pl.col("n") > 0).then(pl.col("above").map_elements(number, pl.String) + " right"),
     )
     low, high = float(bins["start"].min()), float(bins["end"].max())  # type: ignore[arg-type]
     x = alt.X("start:Q", title=f"delta ({unit})", scale=alt.Scale(domain=[low, high], nice=False))
     x = x.axis(grid=False, tickCount=6)
-    y = alt.Y("share:Q", axis=None)
+    # Room above the highest bar for the share.
+    most = max(float(share) for share in bins["share"])
+    y = alt.Y("share:Q", axis=None, scale=alt.Scale(domain=[0, 1.35 * most], nice=False))
     base = alt.Chart()
     # Dark on the right and hollow on the left can be told apart without colours.
     bars = base.mark_rect(stroke=COLOURS[0], strokeWidth=0.5).encode(
@@ -96,6 +108,14 @@ def histograms_chart(bins: pl.DataFrame, unit: str, rows: Sequence[str], columns
     if len(columns) > 1:
         facets["column"] = alt.Column("column:N", sort=list(columns), title=None)
     return layered.facet(**facets, data=drawn, spacing=8) if facets else layered.properties(data=drawn)
+
+
+def _complete(bins: pl.DataFrame, rows: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:
+    """Return the bins with an empty one for each panel without items: a grid with holes is laid out wrongly."""
+    grid = pl.DataFrame({"row": list(rows)}).join(pl.DataFrame({"column": list(columns)}), how="cross")
+    empty = grid.join(bins, on=_KEYS, how="anti")
+    holes = empty.with_columns(start=pl.lit(0.0), end=pl.lit(0.0), share=pl.lit(0.0), n=pl.lit(0, pl.Int64))
+    return pl.concat([bins, holes], how="diagonal")
 
 
 def quantiles(items: pl.DataFrame) -> pl.DataFrame:

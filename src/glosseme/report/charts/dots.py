@@ -48,15 +48,13 @@ def models_chart(rows: pl.DataFrame) -> Any:
     return _dots(drawn, y, encodings, panels, side, _ROW * len(order))
 
 
-def groups_chart(rows: pl.DataFrame, level: str, level_order: Sequence[str], models: Sequence[str]) -> Any:
+def groups_chart(rows: pl.DataFrame, level_order: Sequence[str], models: Sequence[str]) -> Any:
     """Return a row for each level of a factor and in it a point a model, a panel for each further level.
 
-    `rows`: name, panel, the column `level`, estimate, low, high, chance, about.
+    `rows`: name, panel, level, estimate, low, high, chance, about.
     """
     names = labels(models)
-    drawn = rows.with_columns(
-        pl.col("name").replace_strict(names, return_dtype=pl.String).alias("label"), pl.col(level).alias("level")
-    )
+    drawn = rows.with_columns(pl.col("name").replace_strict(names, return_dtype=pl.String).alias("label"))
     panels = drawn["panel"].unique(maintain_order=True).to_list()
     shown = [names[name] for name in models]
     y = alt.Y("level:N", sort=list(level_order), title=None, axis=_rows_axis())

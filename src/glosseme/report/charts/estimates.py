@@ -18,6 +18,7 @@ from glosseme.report.units import declared
 from glosseme.runs.folder import Run
 
 __all__ = [
+    "SPLIT_BY_ALL",
     *("about", "base_of", "by_suite", "condition_of", "design_of_run", "facts", "final_runs"),
     *("group_rows", "main_curves", "main_rows", "suite_of"),
 ]
@@ -25,7 +26,8 @@ __all__ = [
 _PLAUSIBILITY: Final = ("plausible", "implausible")
 _SPLIT: Final = {"paired-focus/semantics": _PLAUSIBILITY, "paired-focus/semantics-pll": _PLAUSIBILITY}
 """Suites of which the parts are the main accuracies, and the whole is none that means anything."""
-_SPLIT_BY_ALL: Final = ("wdlmpro",)
+SPLIT_BY_ALL: Final = ("wdlmpro",)
+"""Suites whose finest parts are the main accuracies."""
 _ROWS: Final = ("model", "revision", "suite", "name", "panel", "estimate", "low", "high", "n", "chance")
 
 
@@ -98,8 +100,9 @@ def main_curves(suite: str, curves: Sequence[str]) -> list[str]:
     ['semantics plausible', 'semantics implausible']
     """
     base = base_of(suite)
-    if suite in _SPLIT_BY_ALL:
-        parts = [name for name in curves if name != base]
+    if suite in SPLIT_BY_ALL:
+        # From words to definitions first, as in the paper.
+        parts = sorted((name for name in curves if name != base), key=lambda name: (" W2D" not in name, name))
     else:
         parts = [f"{base} {part}" for part in _SPLIT.get(suite, ()) if f"{base} {part}" in curves]
     return parts or [name for name in curves if name == base]

@@ -23,7 +23,7 @@ def labels(names: Iterable[str], longest: int = _LONGEST) -> dict[str, str]:
     >>> labels(["EleutherAI/pythia-70m", "a/gpt2", "b/gpt2"])
     {'EleutherAI/pythia-70m': 'pythia-70m', 'a/gpt2': 'a/gpt2', 'b/gpt2': 'b/gpt2'}
     >>> labels(["a-very-long-name-of-a-model-that-nobody-reads"], 20)
-    {'a-very-long-name-of-a-model-that-nobody-reads': 'a-very-lon…dy-reads'}
+    {'a-very-long-name-of-a-model-that-nobody-reads': 'a-very-long…dy-reads'}
     """
     every = list(dict.fromkeys(names))
     short = {name: _short(plain(name.rstrip("/").rsplit("/", 1)[-1]), longest) for name in every}
@@ -53,9 +53,10 @@ def number(value: float | None, digits: int = 2) -> str:
     """Return a number as statistics are printed, a dash where there is none.
 
     >>> number(0.625), number(-0.18, 2), number(None), number(1.0)
-    ('.62', '-.18', '-', '1.00')
+    ('.62', '−.18', '-', '1.00')
     """
-    return "-" if value is None else re.sub(r"^(-?)0\.", r"\1.", f"{value + 0.0:.{digits}f}")
+    text = "-" if value is None else re.sub(r"^(-?)0\.", r"\1.", f"{round(value, digits) + 0.0:.{digits}f}")
+    return text if value is None else text.replace("-", "\u2212")
 
 
 def interval(estimate: float | None, low: float | None, high: float | None, digits: int = 2) -> str:

@@ -102,7 +102,7 @@ def series(field: str, domain: Sequence[str], *, legend: bool, lines: bool = Tru
     With more series than there are styles, colours go round and pairs of colour and shape differ still.
     """
     n, names = len(COLOURS), list(domain)
-    shown = alt.Legend(columns=_columns(names), symbolOpacity=1) if legend else None
+    shown = alt.Legend(columns=_columns(names), symbolOpacity=1, symbolStrokeWidth=0) if legend else None
 
     def scale(styles: Sequence[Any], shift: int) -> alt.Scale:
         chosen = [styles[(i + shift * (i // n)) % n] for i in range(len(names))]

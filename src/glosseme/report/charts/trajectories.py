@@ -108,7 +108,7 @@ def _zero(steps: Sequence[int], missing: Sequence[int]) -> float | None:
     if 0 not in steps and 0 not in missing:
         return None
     first, last = min(positive, default=1), max(positive, default=1)
-    return first / max(2.0, (last / first) ** 0.06)
+    return float(first / max(2.0, (last / first) ** 0.06))
 
 
 def _place(step: int, zero: float | None) -> float:
@@ -182,9 +182,7 @@ def _chance_notes(curves: pl.DataFrame, chances: Sequence[float]) -> list[str]:
     return notes
 
 
-def _entries(
-    drawn: pl.DataFrame, order: Sequence[str], chances: Sequence[float], notes: Sequence[str]
-) -> pl.DataFrame:
+def _entries(drawn: pl.DataFrame, order: Sequence[str], chances: Sequence[float], notes: Sequence[str]) -> pl.DataFrame:
     """Return the lines of the legend, each beside the end of its curve, or as near as the others let it."""
     ends = dict(drawn.group_by("curve", maintain_order=True).agg(pl.col("estimate").last()).iter_rows())
     wanted = [(name, float(ends.get(name, 0.0)), True) for name in order]
@@ -202,7 +200,7 @@ def _entries(
 
 
 def _spread(wanted: Sequence[float]) -> list[float]:
-    """Return places (pixels from the top, ascending) a line apart, as near to the wanted ones as a pass each way gets."""
+    """Return places (pixels from the top, ascending) a line apart, as near to the wanted ones as that lets them be."""
     places: list[float] = []
     for place in wanted:
         places.append(max(place, places[-1] + _LINE) if places else max(place, 4.0))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from xml.etree import ElementTree  # noqa: S405  # reads only what our own renderer wrote
 
+import altair
 from markupsafe import Markup, escape
 
 from glosseme.errors import WORK_FAILED, GlossemeError
@@ -15,10 +16,12 @@ from glosseme.report.figure import Figure
 from glosseme.report.page.blocks import Keys
 from glosseme.report.page.text import Anchors, visible
 
-__all__ = ["Drawing", "drawing", "inline"]
+__all__ = ["Drawing", "drawing", "inline", "untitled"]
 
 _SVG: Final = "http://www.w3.org/2000/svg"
 _URL: Final = re.compile(r"url\((['\"]?)#([^)'\"]+)\1\)")
+_ENLARGED: Final = 1.3
+"""So much larger than on its own a figure is, so that its text is of the size of the page's."""
 _NUMBERS: Final = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 _ROUNDED: Final = frozenset({"d", "transform", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "width", "height", "points"})
 _FORBIDDEN: Final = frozenset({"script", "foreignObject", "iframe", "image", "style", "a", "use", "animate", "set"})
@@ -45,6 +48,13 @@ def drawing(figure: Figure, svg: str, keys: Keys, anchors: Anchors) -> Drawing:
     return Drawing(figure_id, visible(figure.name), title, caption, inline(svg, figure_id, title), *places)
 
 
+def untitled(figure: Figure) -> Figure:
+    """Return a figure whose chart has no title of its own, since the page gives it a heading."""
+    chart = figure.chart.copy(deep=False)
+    chart.title = altair.Undefined
+    return replace(figure, chart=chart)
+
+
 def inline(svg: str, prefix: str, label: str) -> Markup:
     """Return an SVG to stand in HTML: scaled by its view box, ids under a prefix, nothing in it that could run.
 
@@ -52,7 +62,7 @@ def inline(svg: str, prefix: str, label: str) -> Markup:
 
     >>> source = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="3"><g id="clip7" onload="x"/></svg>'
     >>> print(inline(source, "figure-a", "A"))
-    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 3" width="9" height="3" role="img" aria-label="A"><g \
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 3" width="11.7" height="3.9" role="img" aria-label="A"><g \
 id="figure-a-1"></g></svg>
     """
     try:
@@ -63,7 +73,8 @@ id="figure-a-1"></g></svg>
         raise GlossemeError("a figure is no SVG", where=label, exit_code=WORK_FAILED)
     ids = {node.get("id", ""): f"{prefix}-{n}" for n, node in enumerate((e for e in root.iter() if e.get("id")), 1)}
     width, height = (root.get(name, "0") for name in ("width", "height"))
-    head = {"xmlns": _SVG, "viewBox": root.get("viewBox", f"0 0 {width} {height}"), "width": width, "height": height}
+    head = {"xmlns": _SVG, "viewBox": root.get("viewBox", f"0 0 {width} {height}")}
+    head |= {name: f"{_ENLARGED * float(size):g}" for name, size in (("width", width), ("height", height))}
     opening = _opening("svg", {**head, "role": "img", "aria-label": label})
     return Markup("".join([opening, *(part for child in root for part in _parts(child, ids)), "</svg>"]))  # noqa: S704
 

@@ -176,8 +176,9 @@
     const table = one("table", block);
     all("thead th", table).forEach((head, place) => {
       if (head.dataset.k === "range") return;
-      const button = made("button", head.textContent, { type: "button" });
-      head.replaceChildren(button);
+      const button = made("button", "", { type: "button" });
+      button.append(...head.childNodes);
+      head.append(button);
       head.setAttribute("aria-sort", "none");
       button.addEventListener("click", () => sort(table, head, place));
     });

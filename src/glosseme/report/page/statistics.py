@@ -1,28 +1,208 @@
-"""Statistics over runs, where they allow any."""
+"""Statistics over runs, where they allow any, and a sentence where they don't."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
 
-from glosseme.report.page.blocks import Keys, Table
-from glosseme.report.page.text import Anchors
+import polars as pl
+
+from glosseme.analysis.differences import FEWEST, differences
+from glosseme.analysis.finals import final_runs, of_same_items
+from glosseme.analysis.mixed import MixedFit, mixed_fits, observations
+from glosseme.analysis.pairs import paired_runs
+from glosseme.errors import GlossemeError
+from glosseme.report.analyse import copies_of, trajectory_curves, without_trajectories
+from glosseme.report.cells import INTERVAL, counted
+from glosseme.report.compare import comparison_of_runs
+from glosseme.report.page.blocks import Keys, Row, Table, columns_of
+from glosseme.report.page.choose import about, design_of_run
+from glosseme.report.page.text import Anchors, visible
 from glosseme.runs.folder import Run
 
 __all__ = ["Part", "statistics"]
 
+_HEADS: Final = {
+    **{INTERVAL: "95% interval", "n_clusters": "clusters", "p_holm": "p (Holm)"},
+    **{"published": "theirs", "estimate_a": "accuracy a", "estimate_b": "accuracy b", "left_out": "left out"},
+}
+_BY: Final = "construction"
+"""The factor whose levels are a model's observations in the papers' mixed models."""
+_MOST_PAIRS: Final = 120
+"""So many pairs of one suite at most; of more, those of the best model."""
+_LINEAR: Final = ("term", "estimate", "se", INTERVAL, "statistic", "df", "p")
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One analysis: what it is, its tables, or why there are none."""
+    """One analysis: what it is and its tables, or why there is none."""
 
     id: str
     title: str
     text: str
-    tables: Sequence[Table]
+    tables: Sequence[Table] = ()
     notes: Sequence[str] = ()
+    suites: str = ""
+    models: str = ""
 
 
-def statistics(runs: Sequence[Run], keys: Keys, anchors: Anchors) -> list[Part]:
-    """Return the analyses."""
-    return []
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What every analysis needs."""
+
+    runs: Sequence[Run]
+    roots: Sequence[Path]
+    keys: Keys
+    anchors: Anchors
+
+    def table(self, frame: pl.DataFrame, names: Sequence[str], caption: str, models: Sequence[str]) -> Table:
+        """Return a frame as a table; `models` are its columns that name models."""
+        columns, made = columns_of(frame, names, _HEADS)
+        suites = frame["suite"] if "suite" in frame.columns else [None] * frame.height
+        named = list(zip(*(frame[name] for name in models), strict=True)) if models else [()] * frame.height
+        keys = [(self.keys.of_suites([s] if s else []), self.keys.of_models(m)) for s, m in zip(suites, named, strict=True)]
+        rows = [Row(cells, *key) for cells, key in zip(zip(*made, strict=True), keys, strict=True)]
+        of = self.keys.of_suites(s for s in suites if s), self.keys.of_models(m for pair in named for m in pair)
+        return Table(self.anchors("table", caption), visible(caption), columns, rows, (), *of)
+
+
+def statistics(runs: Sequence[Run], roots: Sequence[Path], keys: Keys, anchors: Anchors) -> list[Part]:
+    """Return the analyses that the runs allow, each with its tables, and the others with the reason."""
+    page = _Page(runs, roots, keys, anchors)
+    made: list[tuple[str, str, Callable[[_Page], Part]]] = [
+        ("published", "Beside published figures", _published),
+        ("pairs", "Models on the same items", _pairs),
+        ("mixed", "Size, data and objective", _mixed),
+        ("differences", "First differences of learning curves", _differences),
+    ]
+    parts = []
+    for name, title, make in made:
+        part_id = anchors("statistics", name)
+        try:
+            part = make(page)
+        except GlossemeError as error:
+            part = Part("", "", f"Left out: {error.what}.")
+        parts.append(Part(part_id, title, visible(part.text), part.tables, [visible(note) for note in part.notes]))
+    return parts
+
+
+def _published(page: _Page) -> Part:
+    table = comparison_of_runs(page.runs)
+    if not table.height:
+        return Part("", "", "Left out: nothing is published here of these models on these suites.")
+    tables = []
+    for part in table.partition_by("suite", maintain_order=True):
+        numbers = ("published", "estimate", INTERVAL, "n", "difference", "within")
+        known = {"suite", "source", "low", "high", *numbers}
+        facts = [name for name in part.columns if name not in known and _tells(part, name)]
+        caption = f"{part['suite'][0]} beside published figures"
+        made = page.table(part, [*facts, *numbers], caption, ["model"])
+        tables.append(_noted(made, part["source"].drop_nulls().unique(maintain_order=True).to_list()))
+    text = (
+        "Theirs is what was published, estimate is of these runs, difference is ours minus theirs; within says whether "
+        "our 95% interval contains theirs. All figures are shares."
+    )
+    return Part("", "", text, tables)
+
+
+def _tells(table: pl.DataFrame, name: str) -> bool:
+    """Return whether a column tells rows apart, or names what they are of."""
+    return name in {"model", "metric"} or (table[name].count() > 0 and table[name].n_unique() > 1)
+
+
+def _noted(table: Table, notes: Sequence[str]) -> Table:
+    said = [visible(note) for note in notes]
+    return Table(table.id, table.caption, table.columns, table.rows, said, table.suites, table.models, table.level)
+
+
+def _pairs(page: _Page) -> Part:
+    runs, notes = without_trajectories(page.runs)
+    table = paired_runs(runs)
+    if not table.height:
+        return Part("", "", "Left out: no two models were run on the same items of a suite.")
+    tables = []
+    for part in table.partition_by("suite", "metric", maintain_order=True):
+        kept, said = _fewer(part)
+        extra = [name for name in ("of", "only_a", "only_b") if kept[name].n_unique() > 1 or kept[name][0]]
+        names = ["a", "b", "estimate_a", "estimate_b", "difference", INTERVAL, "p", "p_holm", "n", *extra]
+        caption = f"Pairs of models on {part['suite'][0]}" + (", means" if part["metric"][0] == "mean" else "")
+        tables.append(_noted(page.table(kept, names, caption, ["a", "b"]), said))
+    text = (
+        "The difference is a minus b, item by item, over the n items that both have, in shares; its 95% interval takes "
+        "the items of one cluster as dependent. p (Holm) is adjusted for all pairs of a suite."
+    )
+    return Part("", "", text, tables, notes)
+
+
+def _fewer(pairs: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Return the pairs of the best model where there are too many."""
+    if pairs.height <= _MOST_PAIRS:
+        return pairs, []
+    either = [pairs.select(pl.col(x).alias("model"), pl.col(f"estimate_{x}").alias("estimate")) for x in "ab"]
+    best = pl.concat(either).sort("estimate", "model", descending=[True, False], nulls_last=True)["model"][0]
+    said = f"Of {counted(pairs.height, 'pair')} those with the best model; `glosseme analyse pairs` has all of them."
+    return pairs.filter((pl.col("a") == best) | (pl.col("b") == best)), [said]
+
+
+def _mixed(page: _Page) -> Part:
+    suites = {about(run).suite for run in page.runs if _BY in run.record["suite"]["by"] and _is_judged(run)}
+    if not suites:
+        return Part("", "", f"Left out: no suite here has observations by {_BY}.")
+    tables, notes = [], []
+    for suite in sorted(suites):
+        same, said = of_same_items([run for run in page.runs if about(run).suite == suite])
+        runs, also = final_runs(same)
+        for fit in mixed_fits(observations(runs, _BY)):
+            if fit.fit is None:
+                notes.append(f"{suite}, {fit.formula}: not fitted: {'; '.join(fit.notes)}")
+                continue
+            frame = pl.DataFrame([asdict(term) for term in fit.fit.terms]).with_columns(suite=pl.lit(suite))
+            tables.append(_noted(page.table(frame, _LINEAR, f"{suite}: {fit.formula}", []), list(_about_fit(fit))))
+        notes += [*said, *also]
+    if not tables:
+        return Part("", "", f"Left out: {'; '.join(dict.fromkeys(notes))}.")
+    text = (
+        f"Accuracy in percentage points, one observation for each model and {_BY}, with a random intercept for each "
+        "model, fitted by REML: estimates are for a factor of ten of tokens or parameters, or for the other objective; "
+        "t tests have Satterthwaite's degrees of freedom."
+    )
+    return Part("", "", text, tables, notes)
+
+
+def _is_judged(run: Run) -> bool:
+    return design_of_run(run) not in {"", "value"}
+
+
+def _about_fit(found: MixedFit) -> Iterator[str]:
+    fit: Any = found.fit
+    yield (
+        f"Standard deviation of the models' intercepts {fit.sd_group:.3f}, residual {fit.sd_residual:.3f}; "
+        f"{counted(fit.n, 'observation')} of {counted(fit.n_groups, 'model')}; "
+        f"{'converged' if fit.converged else 'NOT CONVERGED'}{'; SINGULAR' if fit.singular else ''}."
+    )
+    yield from found.notes
+    if found.left_out:
+        yield f"Left out, a predictor isn't known: {', '.join(found.left_out)}."
+
+
+def _differences(page: _Page) -> Part:
+    copies = {key: value for root in page.roots for key, value in copies_of(root).items()}
+    curves, notes = trajectory_curves(page.runs, copies)
+    if not curves.height:
+        return Part("", "", f"Left out: no model here has {FEWEST} checkpoints or more.")
+    found = differences(curves)
+    tables = []
+    for part in found.partition_by("model", maintain_order=True):
+        extra = [*(["left_out"] if part["left_out"].sum() else []), *(["reason"] if part["reason"].count() else [])]
+        names = ["a", "b", "rho", INTERVAL, "p", "p_holm", "n", *extra]
+        tables.append(page.table(part, names, f"First differences of {part['model'][0]}", ["model"]))
+    if not tables:
+        return Part("", "", "Left out: no model here has two curves to compare.", (), notes)
+    text = (
+        "Rho is Spearman's correlation of the differences of two accuracies from one checkpoint to the next, n of them, "
+        "with a 95% interval (Bonett and Wright 2000); noise in the accuracies makes successive differences correlated, "
+        "and by that alone intervals cover about .92. p (Holm) is adjusted for all pairs of a model."
+    )
+    return Part("", "", text, tables, notes)

@@ -18,7 +18,7 @@ from glosseme.errors import WORK_FAILED, GlossemeError
 from glosseme.report.cells import counted
 from glosseme.report.figures import figures_of_runs, svg
 from glosseme.report.page.choose import in_order, keys_of, last_of_each
-from glosseme.report.page.drawings import Drawing, drawing
+from glosseme.report.page.drawings import Drawing, drawing, untitled
 from glosseme.report.page.estimates import overview, rows_of_runs, suite_parts
 from glosseme.report.page.how import facts_of_all, missing_checkpoints, notes_of_runs, runs_table, totals, without_results
 from glosseme.report.page.items import item_lists
@@ -75,7 +75,7 @@ def _content(roots: Sequence[Path], title: str | None, suite: str | None, model:
         "notes": notes_of_runs(runs, keys),
         "lacking": [*without_results(chosen, roots), *missing_checkpoints(keys, roots)],
         "suites": suite_parts(runs, rows, keys, anchors),
-        "statistics": statistics(runs, keys, anchors),
+        "statistics": statistics(runs, roots, keys, anchors),
         "figures": list(_drawings(runs, keys, anchors)),
         "lists": item_lists(runs, keys, anchors),
         "only_last": len(last_of_each(runs)) < len(runs),
@@ -104,7 +104,7 @@ def _filters(keys: Keys) -> list[tuple[str, str, list[tuple[str, str]]]]:
 
 def _drawings(runs: Sequence[Run], keys: Keys, anchors: Anchors) -> Iterator[Drawing]:
     for figure in figures_of_runs(runs):
-        yield drawing(figure, svg(figure), keys, anchors)
+        yield drawing(figure, svg(untitled(figure)), keys, anchors)
 
 
 def _render(content: dict[str, Any]) -> str:

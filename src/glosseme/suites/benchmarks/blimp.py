@@ -1,11 +1,11 @@
-"""BLiMP: which of two sentences that differ in one point of grammar is the more probable one?
+"""BLiMP: sentences that differ in one point of grammar.
 
 Warstadt et al. (TACL 2020): 67 paradigms of 1,000 pairs, in 12 phenomena and 4 fields. Their figure is the mean over
-paradigms. The files' own labels have 13 phenomena: `s-selection` stands under argument structure in the paper (Table 4),
-as here; and one paradigm's field is written `syntax/semantics`.
+paradigms. The files' own labels have 13 phenomena: `s-selection` stands under argument structure in the paper, as here;
+and one paradigm's field is written `syntax/semantics`.
 
-Pairs are made from a paradigm's template by drawing words, each pair anew, and the paradigms are all there are, no sample
-of paradigms: a pair is its own cluster, and paradigms are strata.
+Pairs are made from a paradigm's template by drawing words, each pair anew, and the paradigms are all there are, no
+sample of paradigms: a pair is its own cluster, and paradigms are strata.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""COMPS: is a property more probable of a concept that has it than of one that hasn't?
+"""COMPS: properties of concepts that have them and of concepts that haven't.
 
 Misra, Rayz and Ettinger (EACL 2023). `comps_base` pairs an acceptable concept with one that lacks the property, of four
 types: taxonomically near, overlapping in properties, co-occurring, or at random. The `wugs` files ask whether a new

@@ -1,11 +1,11 @@
-"""EWoK: does each of two targets fit the context it belongs to better than the other's?
+"""EWoK: two targets in two contexts.
 
 Ivanova et al. (TACL 2025): 11 domains of world knowledge. An item is right when both targets prefer their own context,
 log p(T1|C1) > log p(T1|C2) and log p(T2|C2) > log p(T2|C1); chance is a quarter.
 
-The authors ask that no text be published where models could be trained on it, and give the data to those who accept their
-terms. So no word of a file gets into the name of an item, a factor or a message: domains and types of contrast are
-labels, concept pairs and templates are numbers, in the order of the alphabet within their domain.
+The authors ask that no text be published where models could be trained on it, and give the data to those who accept
+their terms. So no word of a file gets into the name of an item, a factor or a message: domains and types of contrast
+are labels, concept pairs and templates are numbers, in the order of the alphabet within their domain.
 
 The items of a concept pair share their targets and are filled from the same templates: they are one cluster.
 """

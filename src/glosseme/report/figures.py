@@ -1,0 +1,113 @@
+"""Figures of runs: every one that the runs allow, as SVG, PNG and Vega-Lite, without any network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import vl_convert
+
+from glosseme.errors import WORK_FAILED, GlossemeError, nearest
+from glosseme.report.charts.distributions import figures_of_items, figures_of_ranks
+from glosseme.report.charts.finished import figures_of_finished
+from glosseme.report.charts.learning import figures_of_trajectories
+from glosseme.report.figure import Figure
+from glosseme.report.runs import choose_runs
+from glosseme.runs.folder import Run
+
+__all__ = ["FORMATS", "figures_of_runs", "png", "svg", "write_figures"]
+
+FORMATS: Final = ("svg", "png", "json")
+
+
+def figures_of_runs(runs: Sequence[Run]) -> list[Figure]:
+    """Return every figure that finished runs allow: sizes and models, trajectories, ranks, distributions.
+
+    Names are unique. The same runs give the same figures.
+    """
+    finished = [run for run in runs if run.finished]
+    found = [
+        *figures_of_finished(finished),
+        *figures_of_trajectories(finished),
+        *figures_of_ranks(finished),
+        *figures_of_items(finished),
+    ]
+    seen: dict[str, int] = {}
+    return [_unique(figure, seen) for figure in found]
+
+
+def _unique(figure: Figure, seen: dict[str, int]) -> Figure:
+    """Return a figure whose file doesn't take the place of another's."""
+    seen[figure.name] = seen.get(figure.name, 0) + 1
+    if seen[figure.name] == 1:
+        return figure
+    name = f"{figure.name}-{seen[figure.name]}"
+    return Figure(name, figure.title, figure.caption, figure.chart, figure.suites, figure.models)
+
+
+def svg(figure: Figure) -> str:
+    """Return a figure as SVG; its marks carry what they show as labels for screen readers."""
+    # No address may be loaded, whatever a chart says.
+    return str(vl_convert.vegalite_to_svg(_spec(figure), allowed_base_urls=[]))
+
+
+def png(figure: Figure, scale: float = 2.0) -> bytes:
+    """Return a figure as PNG, with so many pixels to one of the figure's own."""
+    return bytes(vl_convert.vegalite_to_png(_spec(figure), scale=scale, allowed_base_urls=[]))
+
+
+def _spec(figure: Figure) -> dict[str, Any]:
+    spec: dict[str, Any] = figure.chart.to_dict()
+    return spec
+
+
+def write_figures(
+    root: Path, out: Path, formats: str, suite: str | None = None, model: str | None = None
+) -> Iterator[Path]:
+    """Write every figure that the runs under a folder allow, and yield the files.
+
+    `formats` are names of `FORMATS` with commas; captions go into `captions.json`. Raises `GlossemeError` for an
+    unknown format, a folder that can't be written, and runs that allow no figure.
+    """
+    chosen = _formats(formats)
+    figures = figures_of_runs(choose_runs(root, suite, model).finished)
+    if not figures:
+        raise GlossemeError(
+            "these runs allow no figure",
+            where=str(root),
+            todo="figures are of accuracies: run a suite that judges its items, such as paired-focus/semantics",
+            exit_code=WORK_FAILED,
+        )
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for figure in figures:
+            for format_ in chosen:
+                path = out / f"{figure.name}.{format_}"
+                path.write_bytes(_bytes(figure, format_))
+                yield path
+        path = out / "captions.json"
+        captions = {figure.name: {"title": figure.title, "caption": figure.caption} for figure in figures}
+        path.write_text(json.dumps(captions, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        yield path
+    except OSError as error:
+        raise GlossemeError(
+            f"the folder can't be written ({error.strerror})", where=str(out), todo="choose another one with -o"
+        ) from None
+
+
+def _formats(text: str) -> list[str]:
+    names = list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
+    unknown = [name for name in names if name not in FORMATS]
+    if unknown or not names:
+        wanted = unknown[0] if unknown else text
+        raise GlossemeError(f"there is no format {wanted!r}", todo=nearest(wanted, FORMATS))
+    return names
+
+
+def _bytes(figure: Figure, format_: str) -> bytes:
+    if format_ == "png":
+        return png(figure)
+    text = svg(figure) if format_ == "svg" else json.dumps(_spec(figure), indent=1, ensure_ascii=False)
+    return (text + "\n" * (format_ == "json")).encode("utf-8")

@@ -1,0 +1,125 @@
+"""EWoK's texts: in no file of a run, in no message, and on the user's own screen with a word of warning."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from pathlib import Path
+
+import polars as pl
+import pytest
+import torch
+import transformers
+
+from benchmark_rows import CROSS, EWOK, PAIR, built, ewok_rows, lines
+from glosseme.cli import main
+from glosseme.errors import GlossemeError
+from glosseme.report.runs import table_of_runs
+from glosseme.report.suites import show_items
+from small_models import save, saved_bert, saved_gpt2, small_gpt2
+
+
+def everything_in(folder: Path) -> str:
+    """Return all that a run's folder holds: bytes of every file, and the values of Parquet and SQLite tables."""
+    parts = []
+    for path in folder.rglob("*"):
+        if path.is_dir():
+            continue
+        parts += [
+            path.name,
+            path.read_bytes().decode("utf-8", "replace"),
+            path.read_bytes().decode("utf-16", "replace"),
+        ]
+        if path.suffix == ".parquet":
+            parts.append(pl.read_parquet(path).write_csv(include_header=True))
+        if path.suffix == ".sqlite":
+            with sqlite3.connect(path) as store:
+                tables = [name for (name,) in store.execute("select name from sqlite_master where type = 'table'")]
+                parts += [str(store.execute(f"select * from {name}").fetchall()) for name in tables]  # noqa: S608
+    return "\n".join(parts)
+
+
+PRIVATE_WORDS = ("wibbly", "nonkers", "quenchmate", "snarlfoe", "greets", "shoves", "friend", "rival", "t7", "m3")
+
+
+def assert_silent(text: str) -> None:
+    words = set(re.findall(r"[a-z0-9]+", text.lower()))
+    assert not words & {*PRIVATE_WORDS, *(f"nonkers{i}" for i in range(9))}
+
+
+@pytest.mark.parametrize("model", ["fake:random", "fake:random-masked", "gpt2", "bert"])
+def test_no_word_of_ewok_gets_into_a_run(model: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """With every oddity that a note or warning is about."""
+    small = {"gpt2": saved_gpt2, "bert": saved_bert}
+    name = str(small[model](tmp_path / model)) if model in small else model
+    odd = [
+        CROSS | {"Target1": " "},
+        CROSS | {"Context2": CROSS["Context1"]},
+        CROSS | {"Target2": CROSS["Target1"] + " "},
+        CROSS | {"Context1": "Wibbly  greets <|endoftext|> [MASK] Nonkers."},
+    ]
+    rows = [*ewok_rows(4), *ewok_rows(1), *(odd[:3] if model == "bert" else odd)]
+    path = lines(tmp_path / "data" / "ewok.jsonl", rows)
+    arguments = ["run", "-m", name, "-s", "ewok", "--data", str(path), "-o", str(tmp_path / "runs")]
+    assert main(arguments) == 0
+    said = [*capfd.readouterr(), table_of_runs(tmp_path / "runs"), everything_in(tmp_path / "runs")]
+    record = json.loads(next((tmp_path / "runs").rglob("run.json")).read_text(encoding="utf-8"))
+    assert len(record["notes"]) >= 3
+    assert record["counts"]["items"] == len(rows) - 1
+    for text in said:
+        assert_silent(text)
+
+
+def test_errors_about_ewok_are_silent(tmp_path: Path) -> None:
+    """Wherever in the data or the model they come from."""
+    texts = [CROSS[name] for name in ("Context1", "Context2", "Target1", "Target2")]
+    broken = {
+        "header.csv": ",".join(texts) + "\n" + ",".join(texts) + "\n",
+        "fields.csv": "Context1,Context2,Target1,Target2,Domain\n" + ",".join([*texts, "x", texts[0]]) + "\n",
+        "quote.csv": 'Context1,Context2,Target1,Target2,Domain\n"' + ",".join(texts) + "\n",
+        "half.jsonl": json.dumps(CROSS)[:-20] + "\n",
+        "list.jsonl": json.dumps(texts) + "\n",
+        "columns.jsonl": json.dumps({text: text for text in texts}) + "\n",
+        "object.json": json.dumps(CROSS),
+        "domain.jsonl": json.dumps(CROSS | {"Domain": CROSS["Context1"]}) + "\n",
+        "label.jsonl": json.dumps(CROSS | {"TargetDiff": CROSS["Target1"]}) + "\n",
+        "empty.jsonl": json.dumps(CROSS | {"Domain": None}) + "\n",
+    }
+    for name, text in broken.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        with pytest.raises(GlossemeError) as caught:
+            built(EWOK, tmp_path / name)
+        assert name in str(caught.value)
+        assert_silent(str(caught.value))
+
+
+def test_errors_of_tokenisation_about_ewok_are_silent(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    torch.manual_seed(0)
+    model = save(transformers.GPT2LMHeadModel(small_gpt2(n_positions=8)), tmp_path / "short")
+    for name, changes in {"mask": {"Target1": "quenchmate [MASK]"}, "long": {}, "none": {"Target1": "[SEP]"}}.items():
+        path = lines(tmp_path / f"{name}.jsonl", [CROSS | changes])
+        arguments = ["run", "-m", str(model), "-s", "ewok", "--data", str(path), "-o", str(tmp_path / name)]
+        assert main(arguments) == 2
+        said = capfd.readouterr()
+        assert "ewok, item 'social-relations/1'" in said.err
+        assert_silent(said.out + said.err)
+
+
+def test_show_prints_the_texts_with_a_word_of_warning(tmp_path: Path) -> None:
+    shown = show_items("ewok", "causal", str(lines(tmp_path / "x.jsonl", [CROSS])), 1, 0, {})
+    assert "published nowhere" in shown.splitlines()[1]
+    assert CROSS["Target1"] in shown
+    assert "published nowhere" not in show_items("blimp", "causal", str(lines(tmp_path / "y.jsonl", [PAIR])), 1, 0, {})
+
+
+def test_concept_pairs_are_clusters_whichever_concept_comes_first(tmp_path: Path) -> None:
+    swapped = CROSS | {"ConceptA": CROSS["ConceptB"], "ConceptB": CROSS["ConceptA"]}
+    other = CROSS | {"ConceptA": "ally"}
+    bare = {k: v for k, v in CROSS.items() if k not in {"ConceptA", "ConceptB", "TemplateID", "MetaTemplateID"}}
+    requests = built(EWOK, lines(tmp_path / "x.jsonl", [CROSS, swapped, other])).requests.unique(
+        "item", maintain_order=True
+    )
+    assert requests["concepts"].to_list() == ["social-relations/2", "social-relations/2", "social-relations/1"]
+    alone = built(EWOK, lines(tmp_path / "y.jsonl", [bare, bare])).requests
+    assert alone["concepts"].n_unique() == 2
