@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,7 +49,7 @@ def make_run(
     ]
     schema = {"context": pl.String, "text": pl.String, "logprob": pl.Float64, "value": pl.Float64}
     scores = pl.DataFrame(rows, schema_overrides=schema)
-    folder = root / f"{abs(hash(model)) % 10**6}" / revision / suite
+    folder = root / hashlib.sha256(model.encode()).hexdigest()[:8] / revision / suite
     folder.mkdir(parents=True)
     scores.write_parquet(folder / "scores.parquet")
     judge(scores, "pair").write_parquet(folder / "outcomes.parquet")

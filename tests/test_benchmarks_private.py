@@ -59,7 +59,7 @@ def test_no_word_of_ewok_gets_into_a_run(model: str, tmp_path: Path, capfd: pyte
         CROSS | {"Target2": CROSS["Target1"] + " "},
         CROSS | {"Context1": "Wibbly  greets <|endoftext|> [MASK] Nonkers."},
     ]
-    rows = [*ewok_rows(4), *ewok_rows(1), *(odd[:3] if model == "bert" else odd)]
+    rows = [*ewok_rows(4), *ewok_rows(1), *(odd if model == "fake:random" else odd[:3])]
     path = lines(tmp_path / "data" / "ewok.jsonl", rows)
     arguments = ["run", "-m", name, "-s", "ewok", "--data", str(path), "-o", str(tmp_path / "runs")]
     assert main(arguments) == 0
@@ -83,7 +83,6 @@ def test_errors_about_ewok_are_silent(tmp_path: Path) -> None:
         "columns.jsonl": json.dumps({text: text for text in texts}) + "\n",
         "object.json": json.dumps(CROSS),
         "domain.jsonl": json.dumps(CROSS | {"Domain": CROSS["Context1"]}) + "\n",
-        "label.jsonl": json.dumps(CROSS | {"TargetDiff": CROSS["Target1"]}) + "\n",
         "empty.jsonl": json.dumps(CROSS | {"Domain": None}) + "\n",
     }
     for name, text in broken.items():
@@ -104,6 +103,14 @@ def test_errors_of_tokenisation_about_ewok_are_silent(tmp_path: Path, capfd: pyt
         said = capfd.readouterr()
         assert "ewok, item 'social-relations/1'" in said.err
         assert_silent(said.out + said.err)
+
+
+def test_a_text_in_the_place_of_a_label_is_not_kept(tmp_path: Path) -> None:
+    path = lines(tmp_path / "x.jsonl", [CROSS | {"TargetDiff": CROSS["Target1"], "Version": "1.0"}])
+    found = built(EWOK, path)
+    assert found.requests["target_contrast"].to_list() == [None] * 4
+    assert found.requests["version"][0] == "1.0"
+    assert found.notes == ("1 value of TargetDiff is no label and not kept (first: x.jsonl:1)",)
 
 
 def test_show_prints_the_texts_with_a_word_of_warning(tmp_path: Path) -> None:

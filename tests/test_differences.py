@@ -8,12 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
-from typer.testing import CliRunner
 
 from glosseme.analysis.curves import read_published_curves
 from glosseme.analysis.differences import correlation, differences, steps_apart
 from glosseme.analysis.multiple import holm
-from glosseme.cli.main import app
+from glosseme.cli import main
 from glosseme.errors import GlossemeError
 from glosseme.report.analyse import differences_of
 from glosseme.runs.trajectory_file import Step, write_trajectory
@@ -150,12 +149,10 @@ def test_the_convention_has_a_name():
     assert list(y) == pytest.approx([10, 0, 20])
 
 
-def test_the_command_writes_the_pairs_as_json():
-    result = CliRunner().invoke(
-        app,
-        [*("analyse", "differences", "--published", str(SEMANTICS), "--published", str(SYNTAX)), "--format", "json"],
-    )
-    rows = json.loads(result.stdout)
+def test_the_command_writes_the_pairs_as_json(capsys):
+    arguments = ["--published", str(SEMANTICS), "--published", str(SYNTAX), "--format", "json"]
+    assert main(["analyse", "differences", *arguments]) == 0
+    rows = json.loads(capsys.readouterr().out)
     assert list(rows[0])[:8] == ["a", "b", "rho", "low", "high", "p", "n", "p_holm"]
     found = next(r for r in rows if (r["a"], r["b"]) == ("semantics plausible", "ewok physical-relations"))
     assert round(found["rho"], 3) == 0.472

@@ -14,6 +14,9 @@ def test_quickstart_prints_the_tables_of_every_suite_that_fits(tmp_path):
     for expected in ("paired-focus/semantics", "paired-focus/syntax", "wdlmpro", "W2D", "D2W", "glosseme run -m"):
         assert expected in printed
     assert "4 items of wordnet-3.0 (a sample: limit 2, seed 0)" in printed
+    page = tmp_path / "report.html"
+    assert str(page) in printed
+    assert "fake:constant" in page.read_text(encoding="utf-8")
     assert quickstart("fake:constant", tmp_path, 40, quiet=True) == printed
 
 

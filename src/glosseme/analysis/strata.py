@@ -31,7 +31,8 @@ def macro_proportion(
 
     Columns as of `intervals.proportion`. The score interval of Wilson (1927) is taken at p (1 - p) / V items, V the
     stratified variance, as Franco et al. (2019) do for complex samples; where all is right or all is wrong, at
-    H^2 / sum_h (1 / K_h). Of one level with independent items that is Wilson's own interval.
+    H^2 / sum_h (1 / K_h). Of one level with n independent items that is Wilson's interval
+    at n^2 / (n + 1).
 
     Coverage of the 95% interval in 2,000 simulated samples (standard error .005) of 67 levels, n independent items in
     each:

@@ -23,8 +23,12 @@ from glosseme.runs.folder import Run
 from glosseme.runs.trajectory_file import read_trajectories
 
 __all__ = [
-    *("copies_of", "differences_of", "mixed_of_runs", "pairs_of_runs"),
-    *("trajectory_curves", "without_trajectories"),
+    "copies_of",
+    "differences_of",
+    "mixed_of_runs",
+    "pairs_of_runs",
+    "trajectory_curves",
+    "without_trajectories",
 ]
 
 _VISIBLE: Final = 0.005
@@ -125,15 +129,14 @@ def trajectory_curves(runs: Sequence[Run], copies: dict[tuple[str, str], str]) -
         same, said = of_same_items(group)
         kept += same
         notes += said
-    kept, said = _each_once(kept, copies)
+    kept, twice = _each_once(kept, copies)
     curves = curves_of_runs(kept).filter(pl.col("step").is_not_null())
     enough = curves.filter(pl.col("step").n_unique().over("model") >= FEWEST)
-    few = sorted(set(curves["model"]) - set(enough["model"]))
-    return enough, [
-        *notes,
-        *said,
-        *([f"left out, with fewer than {FEWEST} checkpoints: {', '.join(few)}"] if few else []),
-    ]
+    shown = set(enough["model"])
+    notes += [note for model, note in twice if model in shown]
+    few = sorted(set(curves["model"]) - shown)
+    notes += [f"left out, with fewer than {FEWEST} checkpoints: {', '.join(few)}"] if few else []
+    return enough, notes
 
 
 def _grouped(runs: Sequence[Run], *keys: str) -> list[list[Run]]:

@@ -12,7 +12,19 @@ import polars as pl
 from glosseme.report.cells import INTERVAL, cells
 from glosseme.report.page.text import visible
 
-__all__ = ["UNDEFINED", "Cell", "Column", "Keys", "Note", "Row", "Table", "columns_of", "number", "printed", "text_cell"]
+__all__ = [
+    "UNDEFINED",
+    "Cell",
+    "Column",
+    "Keys",
+    "Note",
+    "Row",
+    "Table",
+    "columns_of",
+    "number",
+    "printed",
+    "text_cell",
+]
 
 UNDEFINED: Final = "\u2013"
 """What stands where nothing is defined."""
@@ -122,14 +134,18 @@ def printed(cell: str) -> str:
     return UNDEFINED if cell == "-" else cell if "e-" in cell else cell.replace("-", "\u2212")
 
 
-def columns_of(table: pl.DataFrame, names: Sequence[str], heads: dict[str, str]) -> tuple[list[Column], list[list[Cell]]]:
+def columns_of(
+    table: pl.DataFrame, names: Sequence[str], heads: dict[str, str]
+) -> tuple[list[Column], list[list[Cell]]]:
     """Return columns of a frame and their cells, column by column; `interval` stands for low and high.
 
     Floats are printed as statistics are, integers with thousands apart, all else as text.
     """
     texts = dict(zip(names, zip(*cells(table, names), strict=True), strict=True)) if table.height else {}
     made = [_column(table, name, texts.get(name, ())) for name in names]
-    return [Column(visible(heads.get(name, name)), kind) for name, (kind, _) in zip(names, made, strict=True)], [m for _, m in made]
+    return [Column(visible(heads.get(name, name)), kind) for name, (kind, _) in zip(names, made, strict=True)], [
+        m for _, m in made
+    ]
 
 
 def _column(table: pl.DataFrame, name: str, texts: Sequence[str]) -> tuple[Kind, list[Cell]]:

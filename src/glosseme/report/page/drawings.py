@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
-from xml.etree import ElementTree  # noqa: S405  # reads only what our own renderer wrote
+from xml.etree import ElementTree
 
 import altair
 from markupsafe import Markup, escape
@@ -23,7 +23,9 @@ _URL: Final = re.compile(r"url\((['\"]?)#([^)'\"]+)\1\)")
 _ENLARGED: Final = 1.3
 """So much larger than on its own a figure is, so that its text is of the size of the page's."""
 _NUMBERS: Final = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
-_ROUNDED: Final = frozenset({"d", "transform", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "width", "height", "points"})
+_ROUNDED: Final = frozenset(
+    {"d", "transform", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "width", "height", "points"}
+)
 _FORBIDDEN: Final = frozenset({"script", "foreignObject", "iframe", "image", "style", "a", "use", "animate", "set"})
 
 
@@ -66,7 +68,7 @@ def inline(svg: str, prefix: str, label: str) -> Markup:
 id="figure-a-1"></g></svg>
     """
     try:
-        root = ElementTree.fromstring(svg)  # noqa: S314  # as above
+        root = ElementTree.fromstring(svg)  # noqa: S314  # reads only what our own renderer wrote
     except ElementTree.ParseError as error:
         raise GlossemeError(f"a figure can't be drawn ({error})", where=label, exit_code=WORK_FAILED) from None
     if _local(root.tag) != "svg":

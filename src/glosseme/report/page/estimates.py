@@ -62,9 +62,11 @@ def suite_parts(runs: Sequence[Run], rows: pl.DataFrame, keys: Keys, anchors: An
         part_id = anchors("suite", suite)
         table = rows.filter(pl.col("suite") == suite)
         made = list(_tables(suite, of, runs, table, keys, anchors))
-        facts = ["; ".join(_same(table)), *(note.removeprefix(f"{suite}: ") for note in unit_notes(of))]
+        said = ["; ".join(_same(table)), *(note.removeprefix(f"{suite}: ") for note in unit_notes(of))]
+        facts = [visible(fact) for fact in said if fact]
         title, source = (visible(record.get(key) or "") for key in ("title", "source"))
-        parts.append(SuitePart(part_id, visible(suite), title, source, [fact for fact in facts if fact], made, keys.of_suites([suite]), models))
+        places = keys.of_suites([suite]), models
+        parts.append(SuitePart(part_id, visible(suite), title, source, facts, made, *places))
     return parts
 
 
@@ -85,7 +87,7 @@ def _tables(
             kept, notes = part, []
             if factors and part.height > _MOST_ROWS and len(last) < len(of):
                 kept = part.filter(pl.col(_KEY).is_in(last))
-                notes = ["Of each trajectory the last checkpoint; `glosseme table` has all of them."]
+                notes = ["Of each trajectory the last checkpoint; glosseme table has all of them."]
             if kept.height:
                 by = " and ".join(factors)
                 caption = visible(f"{suite} by {by}" if factors else f"{suite}, all items")

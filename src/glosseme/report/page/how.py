@@ -97,7 +97,7 @@ def _sample(identity: dict[str, Any]) -> str:
 def _duration(seconds: float) -> str:
     """Return a time as people say it.
 
-    >>> _duration(0.345), _duration(75), _duration(7300)
+    >>> _duration(0.345), _duration(75), _duration(7325)
     ('0.3 s', '1 min 15 s', '2 h 2 min')
     """
     if seconds < 59.95:

@@ -172,13 +172,16 @@
     setTimeout(() => URL.revokeObjectURL(url), 1000);
   };
 
+  // A head is a button, except in print, where browsers leave buttons out of heads repeated on the next page.
+  const buttons = new Map();
+  const wrap = () => { for (const [head, button] of buttons) { button.append(...head.childNodes); head.append(button); } };
+  const unwrap = () => { for (const [head, button] of buttons) head.replaceChildren(...button.childNodes); };
   for (const block of all(".block")) {
     const table = one("table", block);
     all("thead th", table).forEach((head, place) => {
       if (head.dataset.k === "range") return;
       const button = made("button", "", { type: "button" });
-      button.append(...head.childNodes);
-      head.append(button);
+      buttons.set(head, button);
       head.setAttribute("aria-sort", "none");
       button.addEventListener("click", () => sort(table, head, place));
     });
@@ -189,6 +192,9 @@
     tools.append(button);
     one(".scroll", block).after(tools);
   }
+  wrap();
+  addEventListener("beforeprint", unwrap);
+  addEventListener("afterprint", wrap);
   document.addEventListener("pointerover", (event) => {
     const cell = event.target.closest?.("td[data-v]");
     if (cell && !cell.title) cell.title = cell.dataset.h ? `${cell.dataset.v} to ${cell.dataset.h}` : cell.dataset.v;

@@ -26,7 +26,7 @@ __all__ = ["Part", "statistics"]
 
 _HEADS: Final = {
     **{INTERVAL: "95% interval", "n_clusters": "clusters", "p_holm": "p (Holm)"},
-    **{"published": "theirs", "estimate_a": "accuracy a", "estimate_b": "accuracy b", "left_out": "left out"},
+    **{"published": "theirs", "left_out": "left out", "only_a": "only in a", "only_b": "only in b"},
 }
 _BY: Final = "construction"
 """The factor whose levels are a model's observations in the papers' mixed models."""
@@ -44,8 +44,6 @@ class Part:
     text: str
     tables: Sequence[Table] = ()
     notes: Sequence[str] = ()
-    suites: str = ""
-    models: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +60,18 @@ class _Page:
         columns, made = columns_of(frame, names, _HEADS)
         suites = frame["suite"] if "suite" in frame.columns else [None] * frame.height
         named = list(zip(*(frame[name] for name in models), strict=True)) if models else [()] * frame.height
-        keys = [(self.keys.of_suites([s] if s else []), self.keys.of_models(m)) for s, m in zip(suites, named, strict=True)]
+        keys = [
+            (self.keys.of_suites([s] if s else []), self.keys.of_models(m)) for s, m in zip(suites, named, strict=True)
+        ]
         rows = [Row(cells, *key) for cells, key in zip(zip(*made, strict=True), keys, strict=True)]
         of = self.keys.of_suites(s for s in suites if s), self.keys.of_models(m for pair in named for m in pair)
         return Table(self.anchors("table", caption), visible(caption), columns, rows, (), *of)
 
 
-def statistics(runs: Sequence[Run], roots: Sequence[Path], keys: Keys, anchors: Anchors) -> list[Part]:
-    """Return the analyses that the runs allow, each with its tables, and the others with the reason."""
+def statistics(
+    runs: Sequence[Run], roots: Sequence[Path], keys: Keys, anchors: Anchors
+) -> tuple[list[Part], list[str]]:
+    """Return the analyses that the runs allow, each with its tables, and why the others are left out."""
     page = _Page(runs, roots, keys, anchors)
     made: list[tuple[str, str, Callable[[_Page], Part]]] = [
         ("published", "Beside published figures", _published),
@@ -77,21 +79,25 @@ def statistics(runs: Sequence[Run], roots: Sequence[Path], keys: Keys, anchors: 
         ("mixed", "Size, data and objective", _mixed),
         ("differences", "First differences of learning curves", _differences),
     ]
-    parts = []
+    parts, absent = [], []
     for name, title, make in made:
-        part_id = anchors("statistics", name)
         try:
             part = make(page)
         except GlossemeError as error:
-            part = Part("", "", f"Left out: {error.what}.")
-        parts.append(Part(part_id, title, visible(part.text), part.tables, [visible(note) for note in part.notes]))
-    return parts
+            absent.append(visible(f"{title}: {error.what}."))
+            continue
+        notes = [visible(note) for note in part.notes]
+        if part.tables:
+            parts.append(Part(anchors("statistics", name), title, part.text, part.tables, notes))
+        else:
+            absent.append(f"{title}: {' '.join([visible(part.text), *notes])}")
+    return parts, absent
 
 
 def _published(page: _Page) -> Part:
     table = comparison_of_runs(page.runs)
     if not table.height:
-        return Part("", "", "Left out: nothing is published here of these models on these suites.")
+        return Part("", "", "nothing is published here of these models on these suites.")
     tables = []
     for part in table.partition_by("suite", maintain_order=True):
         numbers = ("published", "estimate", INTERVAL, "n", "difference", "within")
@@ -121,13 +127,15 @@ def _pairs(page: _Page) -> Part:
     runs, notes = without_trajectories(page.runs)
     table = paired_runs(runs)
     if not table.height:
-        return Part("", "", "Left out: no two models were run on the same items of a suite.")
+        return Part("", "", "no two models were run on the same items of a suite.")
     tables = []
     for part in table.partition_by("suite", "metric", maintain_order=True):
         kept, said = _fewer(part)
-        extra = [name for name in ("of", "only_a", "only_b") if kept[name].n_unique() > 1 or kept[name][0]]
-        names = ["a", "b", "estimate_a", "estimate_b", "difference", INTERVAL, "p", "p_holm", "n", *extra]
-        caption = f"Pairs of models on {part['suite'][0]}" + (", means" if part["metric"][0] == "mean" else "")
+        metric, of = part["metric"][0], ["of"] if kept["of"].count() else []
+        kept = kept.rename({f"estimate_{x}": f"{metric} {x}" for x in "ab"})
+        extra = [name for name in ("only_a", "only_b") if kept[name].sum()]
+        names = ["a", "b", *of, f"{metric} a", f"{metric} b", "difference", INTERVAL, "p", "p_holm", "n", *extra]
+        caption = f"Pairs of models on {part['suite'][0]}"
         tables.append(_noted(page.table(kept, names, caption, ["a", "b"]), said))
     text = (
         "The difference is a minus b, item by item, over the n items that both have, in shares; its 95% interval takes "
@@ -142,14 +150,14 @@ def _fewer(pairs: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         return pairs, []
     either = [pairs.select(pl.col(x).alias("model"), pl.col(f"estimate_{x}").alias("estimate")) for x in "ab"]
     best = pl.concat(either).sort("estimate", "model", descending=[True, False], nulls_last=True)["model"][0]
-    said = f"Of {counted(pairs.height, 'pair')} those with the best model; `glosseme analyse pairs` has all of them."
+    said = f"Of {counted(pairs.height, 'pair')} those with the best model; glosseme analyse pairs has all of them."
     return pairs.filter((pl.col("a") == best) | (pl.col("b") == best)), [said]
 
 
 def _mixed(page: _Page) -> Part:
     suites = {about(run).suite for run in page.runs if _BY in run.record["suite"]["by"] and _is_judged(run)}
     if not suites:
-        return Part("", "", f"Left out: no suite here has observations by {_BY}.")
+        return Part("", "", f"no suite here has observations by {_BY}.")
     tables, notes = [], []
     for suite in sorted(suites):
         same, said = of_same_items([run for run in page.runs if about(run).suite == suite])
@@ -162,7 +170,7 @@ def _mixed(page: _Page) -> Part:
             tables.append(_noted(page.table(frame, _LINEAR, f"{suite}: {fit.formula}", []), list(_about_fit(fit))))
         notes += [*said, *also]
     if not tables:
-        return Part("", "", f"Left out: {'; '.join(dict.fromkeys(notes))}.")
+        return Part("", "", f"{'; '.join(dict.fromkeys(notes))}.")
     text = (
         f"Accuracy in percentage points, one observation for each model and {_BY}, with a random intercept for each "
         "model, fitted by REML: estimates are for a factor of ten of tokens or parameters, or for the other objective; "
@@ -191,7 +199,7 @@ def _differences(page: _Page) -> Part:
     copies = {key: value for root in page.roots for key, value in copies_of(root).items()}
     curves, notes = trajectory_curves(page.runs, copies)
     if not curves.height:
-        return Part("", "", f"Left out: no model here has {FEWEST} checkpoints or more.")
+        return Part("", "", f"no model here has {FEWEST} checkpoints or more.")
     found = differences(curves)
     tables = []
     for part in found.partition_by("model", maintain_order=True):
@@ -199,10 +207,10 @@ def _differences(page: _Page) -> Part:
         names = ["a", "b", "rho", INTERVAL, "p", "p_holm", "n", *extra]
         tables.append(page.table(part, names, f"First differences of {part['model'][0]}", ["model"]))
     if not tables:
-        return Part("", "", "Left out: no model here has two curves to compare.", (), notes)
+        return Part("", "", "no model here has two curves to compare.", (), notes)
     text = (
-        "Rho is Spearman's correlation of the differences of two accuracies from one checkpoint to the next, n of them, "
-        "with a 95% interval (Bonett and Wright 2000); noise in the accuracies makes successive differences correlated, "
-        "and by that alone intervals cover about .92. p (Holm) is adjusted for all pairs of a model."
+        "Rho is Spearman's correlation of the differences of two accuracies from one checkpoint to the next, n of "
+        "them, with a 95% interval (Bonett and Wright 2000); noise in the accuracies makes successive differences "
+        "correlated, and by that alone intervals cover about .92. p (Holm) is adjusted for all pairs of a model."
     )
     return Part("", "", text, tables, notes)

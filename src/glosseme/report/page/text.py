@@ -10,15 +10,22 @@ __all__ = ["Anchors", "slug", "visible"]
 
 _JOINERS: Final = "\u200c\u200d"
 """Format characters that ordinary text needs: the joiners of Persian, of Indic scripts and of emoji."""
-_PICTURES: Final = {"\n": "\u23ce", "\r": "\u240d", "\t": "\u21e5", "\x7f": "\u2421", "\u2028": "\u23ce", "\u2029": "\u23ce"}
+_PICTURES: Final = {
+    "\n": "\u23ce",
+    "\r": "\u240d",
+    "\t": "\u21e5",
+    "\x7f": "\u2421",
+    "\u2028": "\u23ce",
+    "\u2029": "\u23ce",
+}
 _HIDDEN: Final = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def visible(text: object) -> str:
-    """Return text whose control and format characters are shown: what could reorder or break a line is named.
+    r"""Return text whose control and format characters are shown: what could reorder or break a line is named.
 
-    >>> visible("a\\u202eb"), visible("two\\nlines"), visible("\\x00")
-    ('a[U+202E]b', 'two\u23celines', '\u2400')
+    >>> visible("a\u202eb"), visible("two\nlines") == "two\u23celines"
+    ('a[U+202E]b', True)
     """
     said = str(text)
     if said.isascii() and said.isprintable():

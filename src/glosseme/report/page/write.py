@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -17,12 +17,19 @@ from markupsafe import Markup
 from glosseme.errors import WORK_FAILED, GlossemeError
 from glosseme.report.cells import counted
 from glosseme.report.figures import figures_of_runs, svg
+from glosseme.report.page.blocks import Keys
 from glosseme.report.page.choose import in_order, keys_of, last_of_each
 from glosseme.report.page.drawings import Drawing, drawing, untitled
 from glosseme.report.page.estimates import overview, rows_of_runs, suite_parts
-from glosseme.report.page.how import facts_of_all, missing_checkpoints, notes_of_runs, runs_table, totals, without_results
+from glosseme.report.page.how import (
+    facts_of_all,
+    missing_checkpoints,
+    notes_of_runs,
+    runs_table,
+    totals,
+    without_results,
+)
 from glosseme.report.page.items import item_lists
-from glosseme.report.page.blocks import Keys
 from glosseme.report.page.statistics import statistics
 from glosseme.report.page.text import Anchors, visible
 from glosseme.report.runs import choose_runs
@@ -31,6 +38,7 @@ from glosseme.runs.folder import Run
 __all__ = ["write_page"]
 
 _TITLE: Final = "Evaluation report"
+_MOST_FIGURES: Final = 48
 _TEMPLATE: Final = "page.html.j2"
 
 
@@ -63,6 +71,8 @@ def _content(roots: Sequence[Path], title: str | None, suite: str | None, model:
     for name in ("top", "filter", "overview", "runs", "estimates", "statistics", "figures", "items"):
         anchors(name)
     rows = rows_of_runs(runs)
+    figures, n_more = _drawings(runs, keys, anchors)
+    parts, absent = statistics(runs, roots, keys, anchors)
     return {
         "title": visible(title or _TITLE),
         "summary": _summary(runs),
@@ -75,8 +85,10 @@ def _content(roots: Sequence[Path], title: str | None, suite: str | None, model:
         "notes": notes_of_runs(runs, keys),
         "lacking": [*without_results(chosen, roots), *missing_checkpoints(keys, roots)],
         "suites": suite_parts(runs, rows, keys, anchors),
-        "statistics": statistics(runs, roots, keys, anchors),
-        "figures": list(_drawings(runs, keys, anchors)),
+        "figures": figures,
+        "n_figures_more": n_more,
+        "statistics": parts,
+        "absent": absent,
         "lists": item_lists(runs, keys, anchors),
         "only_last": len(last_of_each(runs)) < len(runs),
     }
@@ -102,9 +114,11 @@ def _filters(keys: Keys) -> list[tuple[str, str, list[tuple[str, str]]]]:
     return [(key, legend, [(visible(name), visible(name)) for name in names]) for key, legend, names in groups]
 
 
-def _drawings(runs: Sequence[Run], keys: Keys, anchors: Anchors) -> Iterator[Drawing]:
-    for figure in figures_of_runs(runs):
-        yield drawing(figure, svg(untitled(figure)), keys, anchors)
+def _drawings(runs: Sequence[Run], keys: Keys, anchors: Anchors) -> tuple[list[Drawing], int]:
+    """Return the figures of a page and how many more there would be."""
+    figures = figures_of_runs(runs)
+    shown = [drawing(figure, svg(untitled(figure)), keys, anchors) for figure in figures[:_MOST_FIGURES]]
+    return shown, max(0, len(figures) - _MOST_FIGURES)
 
 
 def _render(content: dict[str, Any]) -> str:

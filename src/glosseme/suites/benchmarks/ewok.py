@@ -49,7 +49,8 @@ _LABELS: Final = {
     "version": "Version",
 }
 _OTHERS: Final = ("ConceptA", "ConceptB", "MetaTemplateID", "TemplateID")
-_LONGEST_LABEL: Final = r"^[a-z0-9.]{1,24}(-[a-z0-9.]{1,24}){0,3}$"
+_LABEL: Final = r"^([a-z0-9]{1,24}(-[a-z0-9]{1,24}){0,2}|[0-9]+(\.[0-9]+)+)$"
+"""Up to three words without a mark of punctuation, or a version: what a sentence isn't."""
 
 
 def build(kind: Kind, data: str, options: Options) -> Items:
@@ -59,7 +60,9 @@ def build(kind: Kind, data: str, options: Options) -> Items:
     """
     optional = (*(name for name in _LABELS.values() if name != "Domain"), *_OTHERS)
     rows = rows_of(files_of(_BENCHMARK, data), (*_TEXTS, "Domain"), optional, private=True)
-    kept, notes = usable(_named(rows), _TEXTS)
+    labelled, unlabelled = _labelled(rows)
+    kept, left_out = usable(_named(labelled), _TEXTS)
+    notes = unlabelled + left_out
     notes += identical(kept, ("Context1",), ("Context2",)) + identical(kept, ("Target1",), ("Target2",))
     notes += duplicates(kept, ("domain", *_TEXTS))
     roles = {
@@ -69,18 +72,40 @@ def build(kind: Kind, data: str, options: Options) -> Items:
     return Items(requests, tuple(notes))
 
 
-def _named(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with labels and numbers in the place of words, and numbered items."""
-    labelled = rows.with_columns(label(column).alias(name) for name, column in _LABELS.items())
+def _labelled(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Return rows with the columns of labels, null where a value is none, and sentences on these."""
+    found = rows.with_columns(label(column).alias(name) for name, column in _LABELS.items())
+    notes = []
     for name, column in _LABELS.items():
-        _check_label(labelled, name, column)
+        wrong = found.filter(~pl.col(name).str.contains(_LABEL))
+        if name == "domain":
+            _check_domain(pl.concat([wrong, found.filter(pl.col(name).is_null())]))
+        elif wrong.height:
+            first = f"{wrong[FILE][0]}:{wrong[LINE][0]}"
+            are = "values of {} are no labels" if wrong.height > 1 else "value of {} is no label"
+            notes.append(f"{wrong.height:,} {are.format(column)} and not kept (first: {first})")
+    kept = [pl.when(pl.col(name).str.contains(_LABEL)).then(pl.col(name)).alias(name) for name in _LABELS]
+    return found.with_columns(kept), notes
+
+
+def _check_domain(wrong: pl.DataFrame) -> None:
+    if wrong.height:
+        raise GlossemeError(
+            "the domain is no label",
+            where=f"{wrong[FILE][0]}:{wrong[LINE][0]}",
+            todo="a label has one to three words, such as physical-relations, and no punctuation",
+        )
+
+
+def _named(labelled: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with numbers in the place of names, and numbered items."""
     # A pair of concepts is the same whichever comes first.
     one, other = (pl.col(name).str.strip_chars() for name in _OTHERS[:2])
     pair = pl.concat_str(pl.min_horizontal(one, other), pl.max_horizontal(one, other), separator="\n")
-    template = pl.coalesce("TemplateID", "MetaTemplateID")
+    template = pl.concat_str(pl.col("MetaTemplateID").fill_null(""), pl.coalesce("TemplateID", "MetaTemplateID"))
     return labelled.with_columns(
         item=_numbered(pl.int_range(1, pl.len() + 1).over("domain")),
-        template=_numbered(pl.concat_str("MetaTemplateID", template, separator="\n").rank("dense").over("domain")),
+        template=_numbered(template.rank("dense").over("domain")),
         __pair=pair,
     ).with_columns(
         concepts=pl.coalesce(_numbered(pl.col("__pair").rank("dense").over("domain")), "template", "item"),
@@ -89,16 +114,6 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _numbered(number: pl.Expr) -> pl.Expr:
     return pl.format("{}/{}", "domain", number)
-
-
-def _check_label(rows: pl.DataFrame, name: str, column: str) -> None:
-    bad = rows.filter(~pl.col(name).str.contains(_LONGEST_LABEL))
-    missing = rows.filter(pl.col(name).is_null()) if name == "domain" else rows.clear()
-    wrong = pl.concat([bad, missing])
-    if wrong.height:
-        what = f"column {column!r} holds {'no label' if missing.height and not bad.height else 'a text, not a label'}"
-        todo = "labels are up to four words, such as physical-relations"
-        raise GlossemeError(what, where=f"{wrong[FILE][0]}:{wrong[LINE][0]}", todo=todo)
 
 
 EWOK: Final = Suite(
