@@ -18,6 +18,7 @@ from glosseme.errors import GlossemeError
 from glosseme.report.page import write_page
 from glosseme.report.page.drawings import inline
 from glosseme.report.page.text import visible
+from glosseme.runs.trajectory_file import Step, write_trajectory
 from page_runs import HOSTILE, make_run
 
 VOID = {"meta", "link", "input", "br", "wbr", "img", "hr"}
@@ -212,6 +213,16 @@ def test_unfinished_and_broken_runs_are_named(tmp_path):
     assert "Not finished: half@main on pairs." in page.text()
     assert "Left out: runs/broken/main/pairs/run.json" in page.text()
     assert str(tmp_path) not in source
+
+
+def test_checkpoints_that_are_missing_or_doubled_are_named(tmp_path):
+    """As the trajectory beside the runs says."""
+    make_run(tmp_path / "runs", "toy", revision="step1")
+    steps = [Step("step1", 1, "there"), Step("step2", 2, "missing", reason="no such revision")]
+    write_trajectory(tmp_path / "runs" / "toy", "toy", [*steps, Step("step4", 4, "there", same_as="step1")])
+    _, page = page_of(tmp_path / "runs", tmp_path / "page.html")
+    assert "Missing: toy@step2: no such revision." in page.text()
+    assert "toy@step4 holds the weights of step1." in page.text()
 
 
 def test_several_roots_and_a_single_run(tmp_path):
