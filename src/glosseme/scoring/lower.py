@@ -7,7 +7,8 @@ position before t of the text up to t; a masked model's from the position of t, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -16,7 +17,9 @@ import polars as pl
 from glosseme.errors import GlossemeError
 from glosseme.measures import SLOT, Measure, PllVariant
 from glosseme.scoring.builder import Builder, OneRead, check_length
+from glosseme.scoring.copies import Copies, Text
 from glosseme.scoring.encode import Encoder, Tokens
+from glosseme.scoring.merge import merged
 from glosseme.scoring.product import lower_product
 from glosseme.scoring.reads import NO_TOKEN, Ids, Ints, Lowered
 
@@ -44,6 +47,16 @@ class _Lowering:
     encoder: Encoder
     join: str
     pll: PllVariant
+    max_length: int | None
+    where: str
+
+    @contextmanager
+    def named(self, item: str) -> Iterator[None]:
+        """Say of which item an error is."""
+        try:
+            yield
+        except GlossemeError as error:
+            raise GlossemeError(error.what, where=f"{self.where}, item {item!r}", todo=error.todo) from None
 
 
 def lower(
@@ -66,12 +79,39 @@ def lower(
     product = lower_product(unique, encoder, join=join, max_length=max_length, where=where)
     if product is not None:
         return product.lowered(question_of)
+    lowering = _Lowering(encoder, join, pll, max_length, where)
+    in_copies = (unique["measure"] == "pll").to_numpy()
+    ways = ((~in_copies, _lower_each), (in_copies, _lower_copies))
+    parts = [way(unique.filter(rows), lowering) for rows, way in ways if rows.any()]
+    # Each part numbers its own questions, the copies after the others.
+    place = np.where(in_copies, np.cumsum(in_copies) - 1 + (~in_copies).sum(), np.cumsum(~in_copies) - 1)
+    return merged(parts or [_lower_each(unique, lowering)], place[question_of])
+
+
+def _lower_each(unique: pl.DataFrame, lowering: _Lowering) -> Lowered:
+    """Return the reads of questions that are built one by one."""
     builder = Builder()
-    lowering = _Lowering(encoder, join, pll)
-    for question, (name, found) in enumerate(zip(unique["item"], _questions(unique, lowering, where), strict=True)):
-        check_length(found.length, max_length, f"{where}, item {name!r}")
-        builder.add(question, found.reads, (found.n_plain, found.spanning, found.mismatch))
-    return builder.lowered(question_of)
+    for question, (item, one, tokens, around) in enumerate(_encoded(unique, lowering)):
+        with lowering.named(item):
+            found = _READ[one.measure](lowering, one, tokens, around)
+            check_length(found.length, lowering.max_length, item)
+            builder.add(question, found.reads, (found.n_plain, found.spanning, found.mismatch))
+    return builder.lowered(np.arange(unique.height))
+
+
+def _lower_copies(unique: pl.DataFrame, lowering: _Lowering) -> Lowered:
+    """Return the reads of pseudo-log-likelihoods, portion by portion."""
+    with lowering.named(unique["item"][0]):
+        copies = Copies(_mask_id(lowering.encoder))
+    questions = _encoded(unique, lowering)
+    while portion := list(islice(questions, CHUNK)):
+        texts = []
+        for item, one, tokens, _ in portion:
+            with lowering.named(item):
+                texts.append(_copied(lowering, one, tokens))
+                check_length(len(texts[-1].ids), lowering.max_length, item)
+        copies.add(texts)
+    return copies.lowered()
 
 
 def _question_of(requests: pl.DataFrame, unique: pl.DataFrame) -> Ints:
@@ -82,30 +122,23 @@ def _question_of(requests: pl.DataFrame, unique: pl.DataFrame) -> Ints:
     return found["question"].to_numpy().astype(np.int64)
 
 
-def _questions(unique: pl.DataFrame, lowering: _Lowering, where: str) -> Iterator[_Question]:
+def _encoded(unique: pl.DataFrame, lowering: _Lowering) -> Iterator[tuple[str, _Prepared, Tokens, _Around | None]]:
+    """Yield each question's item, its text, the tokens of that, and what stands around its slot."""
     rows = unique.select("item", "measure", "context", "text").iter_rows()
     while chunk := list(islice(rows, CHUNK)):
-        prepared = [_prepare(lowering, where, row) for row in chunk]
+        prepared = [_prepare(lowering, row) for row in chunk]
         tokens = lowering.encoder.encode([p.text for p in prepared])
         around = _around(lowering.encoder, prepared)
-        for (item, measure, _, _), one, encoded in zip(chunk, prepared, tokens, strict=True):
-            try:
+        for (item, *_), one, encoded in zip(chunk, prepared, tokens, strict=True):
+            with lowering.named(item):
                 _check_no_mask(lowering.encoder, encoded)
-                yield _READ[measure](lowering, one, encoded, around.get(one.unfilled or ""))
-            except GlossemeError as error:
-                raise _named(error, where, item) from None
+            yield item, one, encoded, around.get(one.unfilled or "")
 
 
-def _prepare(lowering: _Lowering, where: str, row: tuple[str, Measure, str | None, str]) -> _Prepared:
+def _prepare(lowering: _Lowering, row: tuple[str, Measure, str | None, str]) -> _Prepared:
     item, measure, context, text = row
-    try:
-        return _PREPARE[measure](lowering, context, text)
-    except GlossemeError as error:
-        raise _named(error, where, item) from None
-
-
-def _named(error: GlossemeError, where: str, item: str) -> GlossemeError:
-    return GlossemeError(error.what, where=f"{where}, item {item!r}", todo=error.todo)
+    with lowering.named(item):
+        return replace(_PREPARE[measure](lowering, context, text), measure=measure)
 
 
 def _check_no_mask(encoder: Encoder, tokens: Tokens) -> None:
@@ -126,6 +159,7 @@ class _Prepared:
     """The text with the tokenizer's own mask token written into the slot."""
     read_span: int = 0
     """Which span is read, where there are two."""
+    measure: Measure = "sentence"
 
 
 def _whole(lowering: _Lowering, context: str | None, text: str) -> _Prepared:
@@ -203,17 +237,13 @@ def _read_continuation(lowering: _Lowering, asked: _Prepared, tokens: Tokens, ar
     return _Question([read] if targets.size else [], len(ids), len(ids), spanning)
 
 
-def _read_pll(lowering: _Lowering, asked: _Prepared, tokens: Tokens, around: _Around | None) -> _Question:
-    mask = _mask_id(lowering.encoder)
+def _copied(lowering: _Lowering, asked: _Prepared, tokens: Tokens) -> Text:
     ids, targets, offset, spanning = _targets(lowering, asked, tokens)
-    reads = []
-    for target in targets.tolist():
-        masked = ids.copy()
-        masked[target] = mask
-        if lowering.pll == "within_word_l2r":
-            masked[_later_of_word(tokens.words, target - offset) + offset] = mask
-        reads.append(OneRead(masked, np.asarray([target], np.int32), ids[target : target + 1]))
-    return _Question(reads, len(ids), len(ids) * len(reads), spanning)
+    hidden = [targets[i : i + 1] for i in range(len(targets))]
+    if lowering.pll == "within_word_l2r":
+        later = [_later_of_word(tokens.words, target - offset) + np.int32(offset) for target in targets.tolist()]
+        hidden = [np.concatenate([own, more]) if more.size else own for own, more in zip(hidden, later, strict=True)]
+    return Text(ids, targets, hidden, spanning)
 
 
 def _targets(lowering: _Lowering, asked: _Prepared, tokens: Tokens) -> tuple[Ids, Ids, int, bool]:
@@ -298,10 +328,9 @@ _PREPARE: dict[Measure, _Prepare] = {
     "slot": _filled,
     "divergence": _filled_twice,
 }
-_READ: dict[Measure, _ReadOff] = {
+_READ: dict[str, _ReadOff] = {
     "conditional": _read_continuation,
     "sentence": _read_continuation,
-    "pll": _read_pll,
     "slot": _read_slot,
     "divergence": _read_divergence,
 }

@@ -40,6 +40,18 @@ class Ragged:
         """The length of each list, shape (lists,)."""
         return np.diff(self.starts)
 
+    def take(self, index: Ints) -> Ragged:
+        """Return some of the lists, in the order of `index`.
+
+        >>> ragged([[3, 1], [], [2]]).take(np.array([2, 0])).ids.tolist()
+        [2, 3, 1]
+        """
+        lengths = self.lengths[index]
+        ends = np.cumsum(lengths)
+        within = np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)
+        ids = self.ids[np.repeat(self.starts[:-1][index], lengths) + within]
+        return Ragged(ids, np.concatenate([[0], ends]).astype(np.int64))
+
 
 def ragged(lists: Sequence[npt.ArrayLike]) -> Ragged:
     """Return lists of token ids one after another.
@@ -57,9 +69,10 @@ class Reads:
     """What a model is to answer, with equal sequences once.
 
     A sequence is a stem followed by a branch (often empty): a suite that crosses contexts with continuations has far
-    fewer of both than of sequences. The distribution after (causal) or at (masked) `position` of `sequence` is asked
-    for the log-probability of `token`. Where `token` is `NO_TOKEN`, it is compared with the one at `other_position` of
-    `other_sequence`.
+    fewer of both than of sequences. Where `hidden` has lists, a sequence is a stem with the mask token at the positions
+    of its list: a text has as many such copies as tokens. The distribution after (causal) or at (masked) `position` of
+    `sequence` is asked for the log-probability of `token`. Where `token` is `NO_TOKEN`, it is compared with the one at
+    `other_position` of `other_sequence`.
     """
 
     stems: Ragged
@@ -82,16 +95,24 @@ class Reads:
     """Shape (reads,)."""
     question: Ints
     """The question each read answers a part of, non-decreasing, shape (reads,)."""
+    hidden: Ragged | None = None
+    """The positions of each sequence that hold the mask token, or None where stems are forwarded as they are."""
+    mask: int = NO_TOKEN
+    """The id of the mask token, where anything is hidden."""
 
     def sequence_ids(self, index: int) -> Ids:
         """Return the token ids of one sequence, shape (length,)."""
         stem, branch = self.stems[int(self.stem[index])], self.branches[int(self.branch[index])]
+        if self.hidden is not None and len(at := self.hidden[index]):
+            stem = stem.copy()
+            stem[at] = self.mask
         return np.concatenate([stem, branch]) if len(branch) else stem
 
     @property
     def highest(self) -> Ints:
         """The highest token id of each sequence, -1 for an empty one, shape (sequences,)."""
-        return np.maximum(_highest(self.stems)[self.stem], _highest(self.branches)[self.branch])
+        highest = np.maximum(_highest(self.stems)[self.stem], _highest(self.branches)[self.branch])
+        return highest if self.hidden is None else np.maximum(highest, self.mask)
 
 
 def _highest(lists: Ragged) -> Ints:
