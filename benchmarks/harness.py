@@ -28,7 +28,7 @@ class Workload(Protocol):
         """Return the peer's values, the indices of ours that they belong to, and facts: tokens, share (of the work)."""
 
     def bound(self) -> int | None:
-        """Forward the fewest tokens in the best batches with nothing else; return how many, None if it isn't defined."""
+        """Forward the fewest tokens in the best batches, nothing else; return how many, None if it is undefined."""
 
 
 def measure(letter: str, work: Workload, rounds: int, log: TextIO) -> dict[str, Any]:

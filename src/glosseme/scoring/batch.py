@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,10 +60,58 @@ class ReadsOf:
         return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
 
 
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """Rows of tokens, and where each position of each sequence stands."""
+
+    ids: Ints
+    lengths: Ints
+    depth: Ints
+    parent: Ints | None
+    at: Callable[[Ints, Ints], Ints]
+    """From sequences and positions, each of shape (n,), to row * N + column."""
+
+
 def build(reads: Reads, of: ReadsOf, rows: Rows, *, packed: bool, pad: int = 0) -> Batch:
     """Return the batch that holds the sequences of `rows`: a packed row each, or else a row for each sequence."""
-    if not packed:
-        rows = [[sequence] for row in rows for sequence in row]
+    laid = _packed(reads, rows, pad) if packed else _side_by_side(reads, rows, pad)
+    read = of(s for row in rows for s in row)
+    here = laid.at(reads.sequence[read], reads.position[read])
+    pairs = np.flatnonzero(reads.other_sequence[read] != NO_TOKEN)
+    there = laid.at(reads.other_sequence[read[pairs]], reads.other_position[read[pairs]])
+    places = np.unique(np.concatenate([here, there]))
+    other_place = np.full(len(read), NO_TOKEN, np.int64)
+    other_place[pairs] = np.searchsorted(places, there)
+    return Batch(
+        ids=laid.ids,
+        lengths=laid.lengths,
+        depth=laid.depth,
+        parent=laid.parent,
+        places=places,
+        read=read,
+        place=np.searchsorted(places, here),
+        token=reads.token[read],
+        other_place=other_place,
+    )
+
+
+def _side_by_side(reads: Reads, rows: Rows, pad: int) -> _Laid:
+    """Return a row for each sequence, padded on the right."""
+    sequences = np.asarray([sequence for row in rows for sequence in row], np.int64)
+    lengths = reads.lengths[sequences]
+    width = int(lengths.max(initial=0))
+    ids = reads.padded(sequences, width, pad)
+    order = np.argsort(sequences, kind="stable")
+
+    def at(wanted: Ints, positions: Ints) -> Ints:
+        return order[np.searchsorted(sequences[order], wanted)] * width + positions
+
+    depth = np.where(np.arange(width) < lengths[:, None], np.arange(width), 0)
+    return _Laid(ids, lengths, depth, None, at)
+
+
+def _packed(reads: Reads, rows: Rows, pad: int) -> _Laid:
+    """Return a row for each list of sequences, what they share standing once."""
     laid = [_lay_row(reads, row) for row in rows]
     width = max(len(tokens) for tokens, _, _, _ in laid)
     ids, depth = np.full((len(rows), width), pad, np.int64), np.zeros((len(rows), width), np.int64)
@@ -72,29 +120,13 @@ def build(reads: Reads, of: ReadsOf, rows: Rows, *, packed: bool, pad: int = 0) 
     for r, (tokens, depths, parents, paths) in enumerate(laid):
         ids[r, : len(tokens)], depth[r, : len(tokens)], parent[r, : len(tokens)] = tokens, depths, parents
         column.update({s: (r, path) for s, path in zip(rows[r], paths, strict=True)})
-    read = of(s for row in rows for s in row)
 
-    def flat(sequences: Ints, positions: Ints) -> Ints:
-        at = [column[s] for s in sequences.tolist()]
-        return np.asarray([r * width + path[p] for (r, path), p in zip(at, positions.tolist(), strict=True)], np.int64)
+    def at(wanted: Ints, positions: Ints) -> Ints:
+        found = [column[s] for s in wanted.tolist()]
+        places = [r * width + path[p] for (r, path), p in zip(found, positions.tolist(), strict=True)]
+        return np.asarray(places, np.int64)
 
-    here = flat(reads.sequence[read], reads.position[read])
-    pairs = np.flatnonzero(reads.other_sequence[read] != NO_TOKEN)
-    there = flat(reads.other_sequence[read[pairs]], reads.other_position[read[pairs]])
-    places = np.unique(np.concatenate([here, there]))
-    other_place = np.full(len(read), NO_TOKEN, np.int64)
-    other_place[pairs] = np.searchsorted(places, there)
-    return Batch(
-        ids=ids,
-        lengths=np.asarray([len(tokens) for tokens, _, _, _ in laid], np.int64),
-        depth=depth,
-        parent=parent if packed else None,
-        places=places,
-        read=read,
-        place=np.searchsorted(places, here),
-        token=reads.token[read],
-        other_place=other_place,
-    )
+    return _Laid(ids, np.asarray([len(tokens) for tokens, _, _, _ in laid], np.int64), depth, parent, at)
 
 
 def _lay_row(reads: Reads, row: Sequence[int]) -> tuple[Ints, Ints, Ints, list[Ints]]:

@@ -204,8 +204,8 @@ class _Work:
         batches = plan(self._reads, layout, self._limits, engine.vocabulary)
         left = [planned for planned in batches if not self._known(of, planned.rows)]
         self._progress.begin(sum(planned.n_tokens for planned in left), int((~self.done).sum()))
-        for number, (rows, size) in enumerate(left):
-            written = len(self._written)
+        for number, planned in enumerate(left):
+            rows, written = planned.rows, len(self._written)
             try:
                 self._answer(engine, of, rows, way)
                 if number in _SPOT_CHECKS and way != "plain" and not engine.exact:
@@ -218,7 +218,7 @@ class _Work:
                     raise
                 self._take_back(f"{type(error).__name__}: {error}"[:200], way)
                 return False
-            self._progress.advance(size, len(self._written) - written)
+            self._progress.advance(planned.n_tokens, len(self._written) - written)
         return True
 
     def _known(self, of: ReadsOf, rows: Rows) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -29,10 +28,16 @@ class Packed:
     shared: Ints
     """How many tokens each has in common with the one before it in its row, shape (sequences,)."""
 
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def row(self, index: int) -> list[int]:
+        """Return the sequences of one row."""
+        return self.order[self.starts[index] : self.starts[index + 1]].tolist()  # type: ignore[no-any-return]
+
     def rows(self) -> list[list[int]]:
         """Return the sequences of each row."""
-        order, starts = self.order.tolist(), self.starts.tolist()
-        return [order[a:b] for a, b in pairwise(starts)]
+        return [self.row(index) for index in range(len(self))]
 
 
 def bundles(reads: Reads) -> Packed:

@@ -8,10 +8,12 @@ resumed run forwards exactly the batches that are left.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from glosseme.scoring.batch import Rows
 from glosseme.scoring.pack import Packed, bundles, packed_rows
@@ -20,6 +22,9 @@ from glosseme.scoring.reads import NO_TOKEN, Ints, Reads
 __all__ = ["Layout", "Limits", "Planned", "halves", "plan"]
 
 Layout = Literal["trie", "padded", "equal"]
+
+_PORTION: Final = 1 << 16
+"""Rows taken out of arrays at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +41,35 @@ class Limits:
     """Nodes of a packed row; the self-check vouches for rows up to this length."""
 
 
-class Planned(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Planned:
     """A batch before it is laid out."""
 
-    rows: Rows
+    packed: Packed
+    group: npt.NDArray[np.int32]
+    """Which rows of all it has, shape (rows,)."""
     n_tokens: int
     """Tokens that it forwards, padding apart."""
+
+    @property
+    def rows(self) -> Rows:
+        """The sequences of each of its rows, made when they are needed: all batches' at once are many small lists."""
+        return [self.packed.row(index) for index in self.group.tolist()]
 
 
 def plan(reads: Reads, layout: Layout, limits: Limits, vocabulary: int) -> list[Planned]:
     """Return the batches of a layout, the longest first, for a model with a vocabulary of this size."""
     packed = packed_rows(reads, limits.row_tokens) if layout == "trie" else bundles(reads)
-    rows = packed.rows()
-    if not rows:
+    if not len(packed):
         return []
     tokens = _per_row(packed, reads.lengths[packed.order] - packed.shared)
     if layout == "trie":
-        size, width = tokens, np.ones(len(rows), np.int64)
+        size, width = tokens, np.ones(len(packed), np.int64)
     else:
         size, width = reads.lengths[packed.order[packed.starts[:-1]]], np.diff(packed.starts)
     heads = _per_row(packed, _places(reads, packed)[packed.order])
     groups = _groups(size, width, heads, limits, max(8, limits.logits // vocabulary), one_length=layout == "equal")
-    return [Planned([rows[i] for i in group], int(tokens[group].sum())) for group in groups]
+    return [Planned(packed, group, int(tokens[group].sum())) for group in groups]
 
 
 def _per_row(packed: Packed, counts: Ints) -> Ints:
@@ -85,23 +97,28 @@ def _places(reads: Reads, packed: Packed) -> Ints:
 
 def _groups(
     size: Ints, width: Ints, heads: Ints, limits: Limits, most_heads: int, *, one_length: bool
-) -> list[list[int]]:
+) -> list[npt.NDArray[np.int32]]:
     """Return which rows make a batch; `size` is the length of each, `width` how many rows of the batch it takes."""
-    order = np.lexsort((np.arange(len(size)), -size)).tolist()
-    sizes, widths, reads_at = size.tolist(), width.tolist(), heads.tolist()
-    groups: list[list[int]] = []
-    current: list[int] = []
-    n_rows = n_heads = 0
-    for row in order:
-        n_rows, n_heads = n_rows + widths[row], n_heads + reads_at[row]
-        longest = sizes[current[0]] if current else sizes[row]
+    order = np.lexsort((np.arange(len(size)), -size)).astype(np.int32)
+    cuts = [0]
+    n_rows = n_heads = longest = 0
+    for place, (length, wide, heads_here) in enumerate(_in_order(order, size, width, heads)):
+        n_rows, n_heads = n_rows + wide, n_heads + heads_here
+        begins = place == cuts[-1]
+        longest = length if begins else longest
         full = longest * n_rows > limits.tokens or n_heads > most_heads
         full |= limits.sequences is not None and n_rows > limits.sequences
-        if current and (full or (one_length and sizes[row] != longest)):
-            groups.append(current)
-            current, n_rows, n_heads = [], widths[row], reads_at[row]
-        current.append(row)
-    return [*groups, current]
+        if not begins and (full or (one_length and length != longest)):
+            cuts.append(place)
+            n_rows, n_heads, longest = wide, heads_here, length
+    return np.split(order, cuts[1:])
+
+
+def _in_order(order: npt.NDArray[np.int32], *columns: Ints) -> Iterator[tuple[int, ...]]:
+    """Yield what columns have at each row of `order`, a portion at a time."""
+    for start in range(0, len(order), _PORTION):
+        part = order[start : start + _PORTION]
+        yield from zip(*(column[part].tolist() for column in columns), strict=True)
 
 
 def halves(rows: Rows, layout: Layout) -> list[Rows]:

@@ -108,6 +108,19 @@ class Reads:
             stem[at] = self.mask
         return np.concatenate([stem, branch]) if len(branch) else stem
 
+    def padded(self, sequences: Ints, width: int, pad: int) -> Ints:
+        """Return the token ids of some sequences, `pad` to their right, shape (sequences, width)."""
+        stem, branch = self.stem[sequences], self.branch[sequences]
+        rows, columns = np.arange(len(sequences))[:, None], np.arange(width)
+        ids = np.full((len(sequences), width), pad, np.int64)
+        for lists, of, first in ((self.stems, stem, 0), (self.branches, branch, self.stems.lengths[stem][:, None])):
+            inside = (columns >= first) & (columns < first + lists.lengths[of][:, None])
+            ids[inside] = lists.take(of).ids
+        if self.hidden is not None:
+            hidden = self.hidden.take(sequences)
+            ids[np.repeat(rows[:, 0], hidden.lengths), hidden.ids] = self.mask
+        return ids
+
     @property
     def highest(self) -> Ints:
         """The highest token id of each sequence, -1 for an empty one, shape (sequences,)."""
