@@ -52,6 +52,9 @@ class Heard:
     def say(self, line: str) -> None:
         self.said.append(line)
 
+    def doing(self, line: str) -> None:
+        """Pass over what takes a while."""
+
 
 @dataclass(frozen=True)
 class Scored:

@@ -270,3 +270,27 @@ def test_the_hubs_revisions_are_listed_and_compared_before_weights_come(hub: Pat
     ]
     assert "no revision 'step7'" in rows[1]["reason"]
     assert checkpoints_of(series_of("org/toy"), "log")[0] == ["step1", "step512", "step1000"]
+
+
+def test_from_checkpoints_to_statistics_figures_and_a_page(
+    done: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All that a trajectory is run for, the twin and the missing checkpoint named wherever they matter."""
+    assert main(["analyse", "differences", str(done), "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    pairs = {(row["a"], row["b"]): row for row in rows}
+    assert ("semantics plausible", "semantics implausible") in pairs
+    assert ("semantics plausible", "syntax") in pairs
+    # Seven checkpoints are there, six of them with weights of their own.
+    assert {row["n"] for row in rows} == {5}
+    assert main(["analyse", "differences", str(done)]) == 0
+    assert "checkpoint-32" in capsys.readouterr().out
+    assert main(["figures", str(done), "-o", str(tmp_path / "figures"), "--format", "svg"]) == 0
+    drawn = {Path(line).stem for line in capsys.readouterr().out.splitlines()}
+    assert {f"trajectory-benchmarks-{done.name}", f"differences-{done.name}"} <= drawn
+    assert main(["report", str(done), "-o", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count("<svg") >= 4
+    assert "checkpoint-48" in page
+    assert "safetensors weights are needed" in page
+    assert "holds the weights of" in page or "the weights of checkpoint-16" in page
