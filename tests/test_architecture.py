@@ -53,7 +53,8 @@ def test_the_public_names():
     """The surface changes only on purpose, and every name is there."""
     assert sorted(glosseme.__all__) == [
         *("GlossemeError", "Items", "OpenModel", "Run", "SLOT", "Suite", "__version__", "all_suites"),
-        *("find_runs", "judge", "open_model", "run", "summarise", "table"),
+        *("curves", "differences", "figures", "find_runs", "judge", "open_model", "run", "summarise", "table"),
+        *("trajectory", "write_report"),
     ]
     for name in glosseme.__all__:
         assert getattr(glosseme, name) is not None

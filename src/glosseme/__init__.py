@@ -3,6 +3,8 @@
     import glosseme
     runs = glosseme.run("gpt2", "paired-focus/semantics", out="runs", limit=480)
     glosseme.table("runs")        # a Polars frame: estimates with 95% intervals, n, ties, chance
+    glosseme.trajectory("EleutherAI/pythia-160m", "paired-focus", out="runs")
+    glosseme.write_report("runs")       # one page to read
     runs[0].outcomes()            # one row an item
     runs[0].scores()              # one row a request
 
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from glosseme.analysis.summarise import summarise
-    from glosseme.api import run, table
+    from glosseme.api import curves, differences, figures, run, table, trajectory, write_report
     from glosseme.designs import judge
     from glosseme.errors import GlossemeError
     from glosseme.measures import SLOT
@@ -33,12 +35,17 @@ __all__ = [
     "Suite",
     "__version__",
     "all_suites",
+    "curves",
+    "differences",
+    "figures",
     "find_runs",
     "judge",
     "open_model",
     "run",
     "summarise",
     "table",
+    "trajectory",
+    "write_report",
 ]
 
 __version__ = "0.1.0"
@@ -51,12 +58,17 @@ _HOME = {
     "Run": "runs.folder",
     "Suite": "suites",
     "all_suites": "suites",
+    "curves": "api",
+    "differences": "api",
+    "figures": "api",
     "find_runs": "runs.folder",
     "judge": "designs",
     "open_model": "models",
     "run": "api",
     "summarise": "analysis.summarise",
     "table": "api",
+    "trajectory": "api",
+    "write_report": "api",
 }
 
 

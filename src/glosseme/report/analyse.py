@@ -24,6 +24,7 @@ from glosseme.runs.trajectory_file import read_trajectories
 
 __all__ = [
     "copies_of",
+    "curves_from",
     "differences_of",
     "mixed_of_runs",
     "pairs_of_runs",
@@ -45,12 +46,7 @@ def differences_of(
     Raises `GlossemeError` for an unknown format, convention or model, and where no model has four checkpoints.
     """
     check_format(format_)
-    if (root is None) == (not published):
-        raise GlossemeError(
-            "give a folder of runs, or --published with a table" if root is None else "--published takes no runs",
-            todo="either of the two",
-        )
-    curves, notes = _published(published, model) if root is None else _of_trajectories(root, model)
+    curves, notes = curves_from(root, published, model)
     table = differences(curves, convention)
     if root is None and table["model"].n_unique() < 2:
         table = table.drop("model")
@@ -61,6 +57,21 @@ def differences_of(
     heads = curves["model"].unique(maintain_order=True).to_list() if len(parts) == 1 else [p["model"][0] for p in parts]
     shown = [block(head, part, [*_DIFFERENCES, MARK]) for head, part in zip(heads, parts, strict=False)]
     return "\n\n".join([*shown, "\n".join(map(plain, [*_difference_notes(table, convention), *notes]))])
+
+
+def curves_from(
+    root: Path | None, published: Sequence[Path] = (), model: str | None = None
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return learning curves as `analysis.curves` has them, from runs or from published tables, and notes on them.
+
+    Raises `GlossemeError` for both or neither, an unknown model, and where no model has four checkpoints.
+    """
+    if (root is None) == (not published):
+        raise GlossemeError(
+            "give a folder of runs, or --published with a table" if root is None else "--published takes no runs",
+            todo="either of the two",
+        )
+    return _published(published, model) if root is None else _of_trajectories(root, model)
 
 
 def pairs_of_runs(root: Path, *, suite: str | None, format_: str) -> str:
@@ -153,11 +164,10 @@ def copies_of(root: Path) -> dict[tuple[str, str], str]:
 
 
 def _each_once(runs: Sequence[Run], copies: dict[tuple[str, str], str]) -> tuple[list[Run], list[tuple[str, str]]]:
-    """Return the runs of different checkpoints, and for a model's others a note.
+    """Return the runs of different checkpoints, and for each one left out its model and a note.
 
-    A checkpoint is left out that holds the weights of an earlier one, has its step, or tells no step.
-
-    Between a checkpoint and its copy no training was done, and a difference of 0 would say that it taught nothing.
+    Left out is what holds the weights of an earlier checkpoint, has its step, or tells no step: between a checkpoint
+    and its copy no training was done, and a difference of 0 would say that it taught nothing.
     """
     kept: list[Run] = []
     notes: dict[tuple[str, str], None] = {}
