@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # A CPU build is enough for the tests and the offline model; the package itself allows a range of versions.
 TORCH ?= torch==2.13.0
+# Test files run side by side.
+JOBS ?= 2
 
 .PHONY: quickstart test test-offline lint types bench clean
 
@@ -11,7 +13,7 @@ quickstart: $(VENV)/user.stamp
 	$(BIN)/glosseme quickstart
 
 test: $(VENV)/dev.stamp
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 test-offline: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -m offline
@@ -24,7 +26,7 @@ types: $(VENV)/dev.stamp
 	$(BIN)/mypy
 
 bench: $(VENV)/dev.stamp
-	$(BIN)/python benchmarks/paired_focus.py
+	$(BIN)/python -m benchmarks
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

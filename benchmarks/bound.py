@@ -47,7 +47,7 @@ class Bound:
 
     @torch.inference_mode()
     def _forward(self, batch: Batch) -> None:
-        self._engine._logits(batch, "trie" if self._kind == "causal" else "padded")
+        self._engine._read(batch, "trie" if self._kind == "causal" else "padded")
 
     @cache  # noqa: B019
     def _laid(self, tokens: int, row: int) -> list[Batch]:

@@ -30,6 +30,23 @@ class _Recipe:
     """Values of factors to which the items keep."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What runs have in common whose items can be averaged in one go."""
+
+    base: str
+    """The name of the curve over all items."""
+    cluster: str | None
+    groupings: tuple[tuple[str, ...], ...]
+    even: tuple[str, ...]
+
+    @property
+    def factors(self) -> list[str]:
+        """The columns that the averages need besides what is averaged."""
+        clusters = () if self.cluster is None else (self.cluster,)
+        return list(dict.fromkeys([*(name for grouping in self.groupings for name in grouping), *self.even, *clusters]))
+
+
 _SEMANTICS: Final = _Recipe((("plausibility",), ("construction",)), ("construction",))
 _RECIPES: Final = {
     "paired-focus/semantics": _SEMANTICS,
@@ -40,6 +57,9 @@ _RECIPES: Final = {
 }
 _APART: Final = frozenset({"paradigm"})
 """Factors with too many levels for a curve each."""
+_MOST_ITEMS: Final = 200_000
+"""Of so many items, about, the averages are computed at a time, so that long trajectories fit into memory."""
+_RUN: Final = "_run"
 
 
 def curves_of_runs(runs: Sequence[Run]) -> pl.DataFrame:
@@ -53,10 +73,12 @@ def curves_of_runs(runs: Sequence[Run]) -> pl.DataFrame:
     >>> curves_of_runs([]).columns == list(CURVE_COLUMNS)
     True
     """
-    tables = [table for run in runs if run.finished for table in _curves(run)]
+    finished = [run for run in runs if run.finished]
+    tables = [table for kind, items in _batches(finished) for table in _curves(kind, items)]
     if not tables:
         return pl.DataFrame(schema=CURVE_COLUMNS)
-    return pl.concat(tables).sort("model", "curve", "step", "revision", nulls_last=True, maintain_order=True)
+    curves = pl.concat(tables).join(_facts(finished), on=_RUN, how="left").select(_RUN, *CURVE_COLUMNS)
+    return curves.sort("model", "curve", "step", "revision", _RUN, nulls_last=True, maintain_order=True).drop(_RUN)
 
 
 def judged_items(run: Run) -> pl.DataFrame:
@@ -91,38 +113,62 @@ def _recipe(run: Run) -> _Recipe:
     return _Recipe(parts, even=tuple(filter(None, [said.get("macro")])))
 
 
-def _curves(run: Run) -> Iterator[pl.DataFrame]:
-    items, recipe, identity = judged_items(run), _recipe(run), run.record["identity"]
-    if not {"correct", "chance"} <= set(items.columns) or items["correct"].null_count() == items.height:
-        return
-    group, _, part = str(identity["suite"]).partition("/")
-    base = part if group == "paired-focus" else str(identity["suite"])
-    even = [name for name in recipe.even if name in items.columns]
-    for grouping in ((), *recipe.parts):
-        if not set(grouping) <= set(items.columns):
+def _batches(runs: Sequence[Run]) -> Iterator[tuple[_Kind, pl.DataFrame]]:
+    """Yield the judged items of runs that have the same curves, of many at a time, with the place of each (`_RUN`)."""
+    held: dict[_Kind, list[pl.DataFrame]] = {}
+    for place, run in enumerate(runs):
+        items = judged_items(run)
+        if not {"correct", "chance"} <= set(items.columns) or items["correct"].null_count() == items.height:
             continue
-        table = _accuracies(items, run.record["suite"]["cluster"], grouping, [n for n in even if n not in grouping])
-        names = [pl.lit(base, pl.String), *(pl.col(name).cast(pl.String) for name in grouping)]
-        yield table.select(
-            pl.concat_str(names, separator=" ").alias("curve"),
-            *(pl.lit(str(identity[key]), pl.String).alias(key) for key in ("suite", "model", "revision")),
-            pl.lit(step_of(str(identity["revision"])), pl.Int64).alias("step"),
-            *("estimate", "low", "high", "n", "chance"),
-        )
+        kind = _kind(run, items.columns)
+        parts = held.setdefault(kind, [])
+        factors = [pl.col(name).cast(pl.String) for name in kind.factors]
+        judged = items.lazy().filter(pl.col("correct").is_not_null())
+        parts.append(judged.select(pl.lit(place, pl.Int64).alias(_RUN), "correct", "chance", *factors).collect())
+        if sum(part.height for part in parts) >= _MOST_ITEMS:
+            yield kind, pl.concat(held.pop(kind))
+    yield from ((kind, pl.concat(parts)) for kind, parts in held.items())
 
 
-def _accuracies(items: pl.DataFrame, cluster: str, by: Sequence[str], even: Sequence[str]) -> pl.DataFrame:
-    """Return the accuracy of each group, in which the levels of `even` have the same weight.
+def _kind(run: Run, columns: Sequence[str]) -> _Kind:
+    recipe, suite = _recipe(run), str(run.record["identity"]["suite"])
+    group, _, part = suite.partition("/")
+    groupings = ((), *(grouping for grouping in recipe.parts if set(grouping) <= set(columns)))
+    cluster = str(run.record["suite"]["cluster"])
+    even = tuple(name for name in recipe.even if name in columns)
+    base = part if group == "paired-focus" else suite
+    return _Kind(base, cluster if cluster in columns else None, groupings, even)
+
+
+def _curves(kind: _Kind, items: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield the curves' names and estimates, a table a grouping."""
+    for grouping in kind.groupings:
+        table = _accuracies(items, kind.cluster, [_RUN, *grouping], [n for n in kind.even if n not in grouping])
+        name = pl.concat_str([pl.lit(kind.base, pl.String), *grouping], separator=" ").alias("curve")
+        yield table.select(_RUN, name, *("estimate", "low", "high", "n", "chance"))
+
+
+def _facts(runs: Sequence[Run]) -> pl.DataFrame:
+    """Return of what each run is: `_RUN`, suite, model, revision, step."""
+    identities = [run.record["identity"] for run in runs]
+    texts = {key: [str(identity[key]) for identity in identities] for key in ("suite", "model", "revision")}
+    steps = pl.Series("step", [step_of(revision) for revision in texts["revision"]], pl.Int64)
+    return pl.DataFrame({_RUN: range(len(runs)), **texts}, schema_overrides={_RUN: pl.Int64}).with_columns(steps)
+
+
+def _accuracies(items: pl.DataFrame, cluster: str | None, by: Sequence[str], even: Sequence[str]) -> pl.DataFrame:
+    """Return the accuracy of each group of judged items, in which the levels of `even` have the same weight.
 
     The interval is that of the items as they are; where the levels differ in their number of items, it is moved by what
     the estimate moves.
     """
-    judged = items.filter(pl.col("correct").is_not_null()).with_columns(_all=pl.lit(0))
-    pooled = proportion(judged, "correct", cluster if cluster in judged.columns else None, ["_all", *by])
-    chance = judged.group_by("_all", *by, maintain_order=True).agg(pl.col("chance").mean())
-    cells = judged.group_by("_all", *by, *even, maintain_order=True).agg(_mean=pl.col("correct").mean())
-    means = cells.group_by("_all", *by, maintain_order=True).agg(_even=pl.col("_mean").mean())
-    joined = pooled.join(chance, on=["_all", *by], nulls_equal=True).join(means, on=["_all", *by], nulls_equal=True)
-    estimate = pl.col("_even") if even else pl.col("estimate")
-    moved = [(pl.col(end) + estimate - pl.col("estimate")).clip(0, 1).alias(end) for end in ("low", "high")]
-    return joined.with_columns(estimate.alias("estimate"), *moved)
+    pooled = proportion(items, "correct", cluster, by)
+    # Groups come in the order of their first appearance, here as there.
+    chance = items.group_by(*by, maintain_order=True).agg(pl.col("chance").mean())
+    table = pooled.with_columns(chance["chance"])
+    if not even:
+        return table
+    cells = items.group_by(*by, *even, maintain_order=True).agg(_mean=pl.col("correct").mean())
+    means = cells.group_by(*by, maintain_order=True).agg(_even=pl.col("_mean").mean())
+    moved = [(pl.col(end) + means["_even"] - pl.col("estimate")).clip(0, 1).alias(end) for end in ("low", "high")]
+    return table.with_columns(means["_even"].alias("estimate"), *moved)

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
-from scipy import stats
 
 from glosseme.analysis.curves import conditions, judged_items
-from glosseme.analysis.intervals import LEVEL, mean
 from glosseme.analysis.multiple import holm
+from glosseme.analysis.pair_intervals import (
+    Differences,
+    Floats,
+    Ints,
+    differences_from,
+    interval_of_means,
+    interval_of_shares,
+    pairs_of,
+)
 from glosseme.errors import GlossemeError
 from glosseme.runs.folder import Run
 from glosseme.suites import all_suites
@@ -25,7 +33,19 @@ PAIR_COLUMNS: Final = {
     **dict.fromkeys(("n", "n_clusters", "only_a", "only_b"), pl.Int64),
     "p_holm": pl.Float64,
 }
-_NOTHING: Final = 1e-12
+_ITEM, _CLUSTER, _VALUE = "_item", "_cluster", "_value"
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What runs measured on the same items."""
+
+    values: Floats
+    """A row an item, a column a run, NaN where it has none."""
+    clusters: Ints
+    parts: list[tuple[str | None, Ints]]
+    """The items whose values are in one unit, with its name where there are several."""
+    metric: str
 
 
 def paired_runs(runs: Sequence[Run]) -> pl.DataFrame:
@@ -43,13 +63,7 @@ def paired_runs(runs: Sequence[Run]) -> pl.DataFrame:
         suite, version, data, sha256, options, _, _, limit, seed = conditions(run)
         groups.setdefault((suite, version, data, sha256, options, limit, seed), []).append(run)
     for group in groups.values():
-        items = [(_name(run), _values(run)) for run in group]
-        cluster = str(group[0].record["suite"]["cluster"])
-        keys = _keys(group[0], items[0][1])
-        for (name_a, a), (name_b, b) in combinations(items, 2):
-            for row in _pair(a, b, keys, cluster):
-                identity = group[0].record["identity"]
-                rows.append({"suite": identity["suite"], "data": identity["data"], "a": name_a, "b": name_b, **row})
+        rows += _rows(group) if len(group) > 1 else ()
     table = pl.DataFrame(rows, schema={name: PAIR_COLUMNS[name] for name in PAIR_COLUMNS if name != "p_holm"})
     if not rows:
         return table.with_columns(p_holm=pl.lit(None, pl.Float64))
@@ -74,80 +88,94 @@ def paired_shares(items: pl.DataFrame, cluster: str | None = None) -> dict[str, 
     >>> [round(found[name], 3) for name in ("estimate", "low", "high", "p")]
     [0.3, -0.158, 0.658, 0.23]
     """
-    robust = mean(items, "difference", cluster).row(0, named=True)
-    n, k, estimate = robust["n"], robust["n_clusters"], robust["estimate"]
-    found = {"estimate": estimate, "low": None, "high": None, "p": None, "n": n, "n_clusters": k}
-    if k < 2:
-        return found
-    square = float(items.select((pl.col("difference") ** 2).mean()).item())
-    spread = (square - estimate**2) / (n - 1)
-    t_items, t_clusters = (float(stats.t.ppf(0.5 + LEVEL / 2, df)) for df in (n - 1, k - 1))
-    error = 0.0 if robust["low"] is None else (robust["high"] - robust["low"]) / (2 * t_clusters)
-    effect = error**2 / spread if spread > _NOTHING else n / k
-    size = min(n, n / max(effect, _NOTHING) * (t_items / t_clusters) ** 2)
-    centre = estimate * size / (size + 2)
-    variance = ((square * size + 2) / (size + 2) - centre**2) / (size + 2)
-    z, half = abs(centre) / math.sqrt(variance), float(stats.norm.ppf(0.5 + LEVEL / 2)) * math.sqrt(variance)
-    return found | {
-        "low": max(-1.0, centre - half),
-        "high": min(1.0, centre + half),
-        "p": min(1.0, 2 * float(stats.norm.sf(z))),
-    }
+    alone = range(items.height) if cluster is None else items[cluster].rank("dense").fill_null(0)
+    order = np.argsort(np.asarray(alone), kind="stable")
+    values = items["difference"].cast(pl.Float64).to_numpy()[order]
+    found = differences_from(values, np.zeros((len(values), 1)), np.asarray(alone, dtype=np.int64)[order])
+    low, high, p = (_known(of[0]) for of in interval_of_shares(found))
+    n, k = int(found.n[0]), int(found.n_clusters[0])
+    return {"estimate": _known(found.estimate[0]), "low": low, "high": high, "p": p, "n": n, "n_clusters": k}
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
 
 
 def _name(run: Run) -> str:
     return f"{run.record['identity']['model']}@{run.record['identity']['revision']}"
 
 
-def _values(run: Run) -> pl.DataFrame:
-    """Return the items of a run that have a value, as the column `_value`: right or wrong, or what was measured."""
-    items = judged_items(run)
-    design = run.record["suite"].get("design")
-    name = "value" if design == "value" or "correct" not in items.columns else "correct"
-    return items.filter(pl.col(name).is_not_null()).with_columns(_value=pl.col(name), _metric=pl.lit(name))
+def _rows(group: Sequence[Run]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each two runs of a group and each unit, in the order of the runs."""
+    measured, identity = _measured(group), group[0].record["identity"]
+    interval = interval_of_shares if measured.metric == "accuracy" else interval_of_means
+    found: dict[tuple[int, int, int], dict[str, Any]] = {}
+    for place, (of, items) in enumerate(measured.parts):
+        for a, start, differences in pairs_of(measured.values[items], measured.clusters[items]):
+            for n, numbers in enumerate(_numbers(differences, interval(differences))):
+                found[a, start + n, place] = {"of": of, **numbers}
+    for a, b, place in sorted(found):
+        numbers = found[a, b, place]
+        if numbers["n"]:
+            names = {"suite": identity["suite"], "data": identity["data"], "metric": measured.metric}
+            yield {**names, "a": _name(group[a]), "b": _name(group[b]), **numbers}
 
 
-def _keys(run: Run, items: pl.DataFrame) -> list[str]:
+def _numbers(found: Differences, interval: tuple[Floats, Floats, Floats]) -> Iterator[dict[str, Any]]:
+    floats = {"estimate_a": found.first, "estimate_b": found.second, "difference": found.estimate}
+    floats |= dict(zip(("low", "high", "p"), interval, strict=True))
+    counts = {"n": found.n, "n_clusters": found.n_clusters, "only_a": found.only_first, "only_b": found.only_second}
+    for place in range(len(found.n)):
+        yield {
+            **{name: _known(of[place]) for name, of in floats.items()},
+            **{name: int(of[place]) for name, of in counts.items()},
+        }
+
+
+def _measured(group: Sequence[Run]) -> _Measured:
+    """Return the values of runs on all items that one of them has: right or wrong, or what was measured."""
+    judged = [judged_items(run) for run in group]
+    keys = _keys(group[0], judged[0].columns)
+    columns = [_column(run, items) for run, items in zip(group, judged, strict=True)]
+    every = pl.concat(_values(run, judged[n], columns[n], keys).with_columns(_run=n) for n, run in enumerate(group))
+    items = every.unique(keys, keep="first", maintain_order=True).select(*keys, _CLUSTER).with_row_index(_ITEM)
+    placed = every.join(items.select(*keys, _ITEM), on=keys, nulls_equal=True, maintain_order="left")
+    values = np.full((items.height, len(group)), np.nan)
+    values[placed[_ITEM].to_numpy(), placed["_run"].to_numpy()] = placed[_VALUE].to_numpy()
+    clusters = items[_CLUSTER].rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+    metric = "accuracy" if "correct" in columns else "mean"
+    apart = [name for name in keys if name != "item"] if metric == "mean" else []
+    return _Measured(values, clusters, _parts(items, apart), metric)
+
+
+def _parts(items: pl.DataFrame, apart: Sequence[str]) -> list[tuple[str | None, Ints]]:
+    if not apart:
+        return [(None, np.arange(items.height))]
+    parts = items.partition_by(apart, maintain_order=True)
+    names = [", ".join(str(part[name][0]) for name in apart) for part in parts]
+    return [(name, part[_ITEM].cast(pl.Int64).to_numpy()) for name, part in zip(names, parts, strict=True)]
+
+
+def _column(run: Run, items: pl.DataFrame) -> str:
+    return "value" if run.record["suite"].get("design") == "value" or "correct" not in items.columns else "correct"
+
+
+def _values(run: Run, items: pl.DataFrame, value: str, keys: Sequence[str]) -> pl.DataFrame:
+    """Return the items that have a value: what tells them apart, their cluster and value."""
+    cluster = str(run.record["suite"]["cluster"])
+    table = items.filter(pl.col(value).is_not_null()).select(
+        *(pl.col(name).cast(pl.String) for name in keys),
+        (pl.col(cluster) if cluster in items.columns else pl.col("item")).cast(pl.String).alias(_CLUSTER),
+        pl.col(value).cast(pl.Float64).alias(_VALUE),
+    )
+    if table.select(keys).is_duplicated().any():
+        raise GlossemeError("items can't be told apart", where=str(run.folder), todo="give each item a name of its own")
+    return table
+
+
+def _keys(run: Run, columns: Sequence[str]) -> list[str]:
     """Return the columns that tell items apart."""
     suite = all_suites().get(str(run.record["identity"]["suite"]))
     within = () if suite is None else suite.within
     apart = run.record["suite"].get("apart", ())
-    keys = ["item", *(name for name in dict.fromkeys([*within, *apart]) if name in items.columns)]
-    if items.select(keys).is_duplicated().any():
-        raise GlossemeError("items can't be told apart", where=str(run.folder), todo="give each item a name of its own")
-    return keys
-
-
-def _pair(a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str], cluster: str) -> Iterator[dict[str, Any]]:
-    metric = "accuracy" if "correct" in (a["_metric"].first(), b["_metric"].first()) else "mean"
-    apart = [name for name in keys if name != "item"] if metric == "mean" else []
-    columns = [*keys, *([cluster] if cluster in a.columns and cluster not in keys else []), "_value"]
-    both = a.select(columns).join(
-        b.select(*keys, pl.col("_value").alias("_other")), on=list(keys), how="full", coalesce=True, nulls_equal=True
-    )
-    for part in both.partition_by(apart, maintain_order=True) if apart else [both]:
-        shared = part.drop_nulls(["_value", "_other"])
-        if not shared.height:
-            continue
-        shared = shared.with_columns(difference=pl.col("_value") - pl.col("_other"))
-        found = paired_shares(shared, cluster) if metric == "accuracy" else _paired_means(shared, cluster)
-        yield {
-            "of": ", ".join(str(part[name][0]) for name in apart) or None,
-            "metric": metric,
-            "estimate_a": shared["_value"].mean(),
-            "estimate_b": shared["_other"].mean(),
-            "difference": found.pop("estimate"),
-            **found,
-            "only_a": int(part["_other"].null_count()),
-            "only_b": int(part["_value"].null_count()),
-        }
-
-
-def _paired_means(items: pl.DataFrame, cluster: str) -> dict[str, Any]:
-    found = mean(items, "difference", cluster).row(0, named=True)
-    p = None
-    if found["low"] is not None:
-        df = found["n_clusters"] - 1
-        error = (found["high"] - found["low"]) / 2 / float(stats.t.ppf(0.5 + LEVEL / 2, df))
-        p = 2 * float(stats.t.sf(abs(found["estimate"]) / error, df))
-    return {**found, "p": p}
+    return ["item", *(name for name in dict.fromkeys([*within, *apart]) if name in columns)]

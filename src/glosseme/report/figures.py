@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import vl_convert
+from altair.utils.schemapi import debug_mode
 
 from glosseme.errors import WORK_FAILED, GlossemeError, nearest
 from glosseme.report.charts.distributions import figures_of_items, figures_of_ranks
@@ -28,12 +29,14 @@ def figures_of_runs(runs: Sequence[Run]) -> list[Figure]:
     Names are unique. The same runs give the same figures.
     """
     finished = [run for run in runs if run.finished]
-    found = [
-        *figures_of_finished(finished),
-        *figures_of_trajectories(finished),
-        *figures_of_ranks(finished),
-        *figures_of_items(finished),
-    ]
+    # Altair checks every part of a chart when it is made, which takes longer than all the rest; tests check ours.
+    with debug_mode(False):
+        found = [
+            *figures_of_finished(finished),
+            *figures_of_trajectories(finished),
+            *figures_of_ranks(finished),
+            *figures_of_items(finished),
+        ]
     seen: dict[str, int] = {}
     return [_unique(figure, seen) for figure in found]
 
@@ -47,19 +50,27 @@ def _unique(figure: Figure, seen: dict[str, int]) -> Figure:
     return Figure(name, figure.title, figure.caption, figure.chart, figure.suites, figure.models)
 
 
-def svg(figure: Figure) -> str:
-    """Return a figure as SVG; its marks carry what they show as labels for screen readers."""
+def svg(figure: Figure, *, titled: bool = True) -> str:
+    """Return a figure as SVG, with its title or without; its marks carry labels for screen readers."""
+    spec = _spec(figure)
+    if not titled:
+        spec.pop("title", None)
     # No address may be loaded, whatever a chart says.
-    return str(vl_convert.vegalite_to_svg(_spec(figure), allowed_base_urls=[]))
+    return str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
 
 
 def png(figure: Figure, scale: float = 2.0) -> bytes:
     """Return a figure as PNG, with so many pixels to one of the figure's own."""
-    return bytes(vl_convert.vegalite_to_png(_spec(figure), scale=scale, allowed_base_urls=[]))
+    return _rasterised(svg(figure), scale)
+
+
+def _rasterised(drawn: str, scale: float = 2.0) -> bytes:
+    return bytes(vl_convert.svg_to_png(drawn, scale=scale))
 
 
 def _spec(figure: Figure) -> dict[str, Any]:
-    spec: dict[str, Any] = figure.chart.to_dict()
+    with debug_mode(False):
+        spec: dict[str, Any] = figure.chart.to_dict(validate=False)
     return spec
 
 
@@ -83,9 +94,9 @@ def write_figures(
     try:
         out.mkdir(parents=True, exist_ok=True)
         for figure in figures:
-            for format_ in chosen:
+            for format_, content in _contents(figure, chosen):
                 path = out / f"{figure.name}.{format_}"
-                path.write_bytes(_bytes(figure, format_))
+                path.write_bytes(content)
                 yield path
         path = out / "captions.json"
         captions = {figure.name: {"title": figure.title, "caption": figure.caption} for figure in figures}
@@ -106,8 +117,13 @@ def _formats(text: str) -> list[str]:
     return names
 
 
-def _bytes(figure: Figure, format_: str) -> bytes:
-    if format_ == "png":
-        return png(figure)
-    text = svg(figure) if format_ == "svg" else json.dumps(_spec(figure), indent=1, ensure_ascii=False)
-    return (text + "\n" * (format_ == "json")).encode("utf-8")
+def _contents(figure: Figure, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield a figure in each format, drawn once."""
+    drawn = svg(figure) if {"svg", "png"} & set(formats) else ""
+    for format_ in formats:
+        if format_ == "png":
+            yield format_, _rasterised(drawn)
+        elif format_ == "svg":
+            yield format_, drawn.encode("utf-8")
+        else:
+            yield format_, (json.dumps(_spec(figure), indent=1, ensure_ascii=False) + "\n").encode("utf-8")

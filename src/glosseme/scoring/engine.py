@@ -17,6 +17,7 @@ import torch
 
 from glosseme.measures import Kind
 from glosseme.scoring.batch import Batch
+from glosseme.scoring.head import linear_head
 from glosseme.scoring.plan import Limits
 from glosseme.scoring.reads import NO_TOKEN
 from glosseme.scoring.trie_mask import ancestors, trie_masks
@@ -24,7 +25,7 @@ from glosseme.scoring.ways import LADDERS, Floats, Way, WayUnusableError
 
 __all__ = ["TorchEngine", "jensen_shannon"]
 
-_ROWS_AT_ONCE = 64  # logsumexp makes a copy of what it sums
+_AT_ONCE = 1 << 20  # numbers: logsumexp makes a copy of what it sums, which should stay in the cache
 
 
 class TorchEngine:
@@ -40,7 +41,10 @@ class TorchEngine:
         # In fp32 two exact ways differ by less than 1e-4, two wrong ones by more than .1; bfloat16 rounds by .2.
         self.tolerance = 0.3 if low else 2e-4
         on_gpu = next(network.parameters()).device.type == "cuda"
+        self._head = linear_head(network)
         self.limits = Limits(tokens=1 << 14, logits=1 << 29) if on_gpu else Limits()
+        if self._head is not None:
+            self.limits = Limits(logits=1 << 40)  # there are never so many at once
         self._network = network
         self._kind = kind
         self._device = next(network.parameters()).device
@@ -50,22 +54,46 @@ class TorchEngine:
     @torch.inference_mode()
     def answer(self, batch: Batch, way: Way) -> Floats:
         """Return the value of each read of the batch, in nats, shape (n,)."""
-        logits = self._logits_plain(batch) if way == "plain" else self._logits(batch, way)
+        if self._head is not None and way != "plain" and not (batch.other_place != NO_TOKEN).any():
+            hidden = self._read(batch, way, hidden=True)
+            place, token = self._tensor(batch.place), self._tensor(batch.token)
+            return self._head.logprobs(hidden, place, token).numpy()
+        logits = self._logits_plain(batch) if way == "plain" else self._read(batch, way)
         return _values(logits, batch).cpu().numpy()
 
-    def _logits(self, batch: Batch, way: Way) -> torch.Tensor:
+    def _read(self, batch: Batch, way: Way, *, hidden: bool = False) -> torch.Tensor:
+        """Return logits at the batch's places, shape (R, vocabulary), or what the head makes them of, (R, width)."""
+        rows = self._hidden if hidden else self._rows
         inputs = {"input_ids": self._tensor(batch.ids)}
         if way != "trie":
             if self._kind == "masked" and int(batch.lengths.min()) < batch.ids.shape[1]:
                 columns = np.arange(batch.ids.shape[1])
                 inputs["attention_mask"] = self._tensor((columns < batch.lengths[:, None]).astype(np.int64))
-            return self._rows(inputs, batch.places)
+            return rows(inputs, batch.places)
         if "position_ids" not in self._accepted or batch.parent is None:
             raise WayUnusableError("the model takes no position ids")
         depth = self._tensor(batch.depth)
         inputs |= {"position_ids": depth, "attention_mask": torch.ones_like(inputs["input_ids"])}
         with trie_masks(ancestors(batch.parent).to(self._device), depth):
-            return self._rows(inputs, batch.places)
+            return rows(inputs, batch.places)
+
+    def _hidden(self, inputs: dict[str, torch.Tensor], places: npt.NDArray[np.int64]) -> torch.Tensor:
+        """Return what the head is given at `places`, shape (R, width); the head itself gets one row of it."""
+        flat = self._tensor(places)
+        seen: list[torch.Tensor] = []
+
+        def keep(_: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+            seen.append(args[0].reshape(-1, args[0].shape[-1])[flat])
+            return (args[0].reshape(-1, args[0].shape[-1])[None, :1], *args[1:])
+
+        handle = self._network.get_output_embeddings().register_forward_pre_hook(keep)
+        try:
+            self._forward(inputs)
+        finally:
+            handle.remove()
+        if len(seen) != 1:
+            raise WayUnusableError("the head was not called once")
+        return seen[0]
 
     def _rows(self, inputs: dict[str, torch.Tensor], places: npt.NDArray[np.int64]) -> torch.Tensor:
         """Return logits at `places` only, shape (R, vocabulary); the model's own head computes them."""
@@ -122,7 +150,8 @@ def _values(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
     `logit - logsumexp` in fp32: over 262k entries `log_softmax` on a CPU is off by up to 6e-5, this by 1e-6.
     """
     scores = logits.float()
-    norm = torch.cat([part.logsumexp(-1) for part in torch.split(scores, _ROWS_AT_ONCE)])
+    at_once = max(1, _AT_ONCE // scores.shape[-1]) if scores.device.type == "cpu" else 64
+    norm = torch.cat([part.logsumexp(-1) for part in torch.split(scores, at_once)])
     place = torch.from_numpy(batch.place).to(scores.device)
     token = torch.from_numpy(batch.token).to(scores.device)
     values = scores[place, token.clamp(min=0)] - norm[place]

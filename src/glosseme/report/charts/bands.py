@@ -9,6 +9,7 @@ import altair as alt
 import polars as pl
 
 from glosseme.report.charts.names import labels
+from glosseme.report.charts.parts import KNOWN, below, beside, marks, panel_of, table
 from glosseme.report.charts.theme import GREY, SHARES, WIDTH, accuracy_axis, heading, series
 
 __all__ = ["bands_chart"]
@@ -29,26 +30,20 @@ def bands_chart(rows: pl.DataFrame, level: str, title: str, order: Sequence[str]
     panels = drawn["panel"].unique(maintain_order=True).to_list()
     width = (WIDTH - 50) / len(panels) - 12
     metrics = [name for name in _ROWS if name in drawn["metric"].to_list()]
-    lines = [
-        alt.hconcat(
-            *(
-                _panel(
-                    drawn.filter(metric=metric, panel=panel).rename({level: "level"}),
-                    _x(title if row == len(metrics) - 1 else None, order, drawn[level]),
-                    alt.Y("estimate:Q", **accuracy_axis(title=_ROWS[metric] if column == 0 else None)),
-                    shown,
-                    {"width": width, "height": _HEIGHT, "title": panel if row == 0 else ""},
-                    at_left=column == 0,
-                )
-                for column, panel in enumerate(panels)
-            ),
-            spacing=12,
-            bounds="flush",
-        )
-        for row, metric in enumerate(metrics)
-    ]
-    chart = alt.vconcat(*lines, spacing=10)
-    return chart.resolve_scale(color="shared", shape="shared", strokeDash="shared")
+    encodings = series("label", shown, legend=len(shown) > 1)
+    lines = []
+    for row, metric in enumerate(metrics):
+        x = _x(title if row == len(metrics) - 1 else None, order, drawn[level])
+        ys = [_y(_ROWS[metric] if column == 0 else None) for column in range(len(panels))]
+        parts = (drawn.filter(metric=metric, panel=panel).rename({level: "level"}) for panel in panels)
+        heads = (heading(panel if row == 0 else "", width) for panel in panels)
+        line = [
+            panel_of([*_layers(part, x, y, encodings), head], width=width, height=_HEIGHT)
+            for part, y, head in zip(parts, ys, heads, strict=True)
+        ]
+        lines.append(beside(line, spacing=12, bounds="flush"))
+    shared = alt.Resolve(scale=alt.ScaleResolveMap(color="shared", shape="shared", strokeDash="shared"))
+    return below(lines, spacing=10, resolve=shared)
 
 
 def _x(title: str | None, order: Sequence[str] | None, levels: pl.Series) -> alt.X:
@@ -62,24 +57,26 @@ def _x(title: str | None, order: Sequence[str] | None, levels: pl.Series) -> alt
     return alt.X("level:Q", axis=axis, scale=alt.Scale(domain=[low - 0.5, high + 0.5], nice=False))
 
 
-def _panel(
-    rows: pl.DataFrame, x: alt.X, y: alt.Y, shown: Sequence[str], look: dict[str, Any], *, at_left: bool
-) -> alt.LayerChart:
-    encodings = series("label", shown, legend=len(shown) > 1)
-    if not at_left:
-        y = y.axis(labels=False, ticks=False, domain=False, title=None, values=SHARES, tickCount=9)
-    base = alt.Chart(rows)
-    bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=1.2, aria=False)
-    marks = alt.Chart(rows.select("level", "chance").drop_nulls().unique().sort("level", "chance"))
-    return alt.layer(
+def _y(title: str | None) -> alt.Y:
+    """Return the axis of a panel: with numbers at the left, where it has a title."""
+    axis = accuracy_axis(title=title)
+    if title is None:
+        look = {"labels": False, "ticks": False, "domain": False, "title": None}
+        axis["axis"] = alt.Axis(**look, values=SHARES, tickCount=9)
+    return alt.Y("estimate:Q", **axis)
+
+
+def _layers(rows: pl.DataFrame, x: alt.X, y: alt.Y, encodings: dict[str, Any]) -> list[alt.Chart]:
+    data, color = table(rows), encodings["color"]
+    levels = table(rows.select("level", "chance").drop_nulls().unique().sort("level", "chance"))
+    tick: dict[str, Any] = {"color": GREY, "thickness": 1.5, "width": 12, "orient": "horizontal"}
+    line = {"x": x, "y": y, "color": color, "strokeDash": encodings["strokeDash"]}
+    point = {"x": x, "y": y, "color": color, "shape": encodings["shape"]}
+    told = {"description": "about:N", "tooltip": "about:N"}
+    return [
         # Chance is a mark of its own at every level: it depends on how many candidates the items there have.
-        marks.mark_tick(color=GREY, thickness=1.5, width=12, orient="horizontal", aria=False).encode(x=x, y="chance:Q"),
-        bars.encode(x=x, y="low:Q", y2="high:Q", color=encodings["color"]),
-        base.mark_line(strokeWidth=1.4, aria=False).encode(
-            x=x, y=y, color=encodings["color"], strokeDash=encodings["strokeDash"]
-        ),
-        base.mark_point(filled=True, opacity=1, size=30).encode(
-            x=x, y=y, color=encodings["color"], shape=encodings["shape"], description="about:N", tooltip="about:N"
-        ),
-        heading(look["title"], look["width"]),
-    ).properties(width=look["width"], height=look["height"])
+        marks(levels, "tick", {"x": x, "y": "chance:Q"}, aria=False, **tick),
+        marks(data, "rule", {"x": x, "y": "low:Q", "y2": "high:Q", "color": color}, KNOWN, strokeWidth=1.2, aria=False),
+        marks(data, "line", line, strokeWidth=1.4, aria=False),
+        marks(data, "point", point | told, filled=True, opacity=1, size=30),
+    ]

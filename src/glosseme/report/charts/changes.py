@@ -8,11 +8,17 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
+from glosseme.report.charts.parts import marks, panel_of, table, tiled
 from glosseme.report.charts.theme import BLACK, COLOURS, WIDTH, heading
 
 __all__ = ["changes_chart", "first_differences"]
 
 _COLUMNS: Final = 3
+_ZERO: Final[dict[str, Any]] = {"color": "#BBBBBB", "strokeWidth": 1, "aria": False}
+_POINT: Final[dict[str, Any]] = {
+    **{"filled": True, "size": 30, "opacity": 0.75},
+    **{"color": COLOURS[0], "stroke": BLACK, "strokeWidth": 0.4},
+}
 _NUMBERS: Final = "datum.value == 0 ? '0' : (datum.value < 0 ? '−' : '') + slice(format(abs(datum.value), '.2~f'), 1)"
 
 
@@ -43,20 +49,18 @@ def changes_chart(panels: Sequence[tuple[str, str, pl.DataFrame]], across: str) 
     x_scale, y_scale = (_scale([v for _, _, rows in panels for v in rows[name].to_list()]) for name in ("x", "y"))
     drawings = []
     for i, (name, says, rows) in enumerate(panels):
-        x = alt.X("x:Q", title=f"change in {name}", scale=x_scale).axis(grid=False, labelExpr=_NUMBERS, tickCount=3)
-        y_title = f"change in {across}" if i % columns == 0 else None
-        y = alt.Y("y:Q", title=y_title, scale=y_scale).axis(grid=False, labelExpr=_NUMBERS, tickCount=5)
-        base = alt.Chart(rows)
-        zero = {"color": "#BBBBBB", "strokeWidth": 1, "aria": False}
+        x_axis, y_axis = (alt.Axis(grid=False, labelExpr=_NUMBERS, tickCount=n) for n in (3, 5))
+        x = alt.X("x:Q", title=f"change in {name}", scale=x_scale, axis=x_axis)
+        y = alt.Y("y:Q", title=f"change in {across}" if i % columns == 0 else None, scale=y_scale, axis=y_axis)
+        place = {"x": x, "y": y, "description": "about:N", "tooltip": "about:N"}
         layers = [
-            alt.Chart(pl.DataFrame({"x": [0.0]})).mark_rule(**zero).encode(x=x),
-            alt.Chart(pl.DataFrame({"y": [0.0]})).mark_rule(**zero).encode(y=y),
-            base.mark_point(filled=True, size=30, opacity=0.75, color=COLOURS[0], stroke=BLACK, strokeWidth=0.4).encode(
-                x=x, y=y, description="about:N", tooltip="about:N"
-            ),
+            marks(table(pl.DataFrame({"x": [0.0]})), "rule", {"x": x}, **_ZERO),
+            marks(table(pl.DataFrame({"y": [0.0]})), "rule", {"y": y}, **_ZERO),
+            marks(table(rows), "point", place, **_POINT),
+            heading(says, width, 10, "normal"),
         ]
-        drawings.append(alt.layer(*layers, heading(says, width, 10, "normal")).properties(width=width, height=width))
-    return alt.concat(*drawings, columns=columns, spacing={"row": 14, "column": 10})
+        drawings.append(panel_of(layers, width=width, height=width))
+    return tiled(drawings, columns, spacing={"row": 14, "column": 10})
 
 
 def _scale(values: Sequence[float]) -> alt.Scale:

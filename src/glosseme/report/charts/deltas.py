@@ -11,12 +11,14 @@ import polars as pl
 
 from glosseme.designs import TIE
 from glosseme.report.charts.names import labels, number
+from glosseme.report.charts.parts import faceted, layered, marks, panel_of, table
 from glosseme.report.charts.theme import BLACK, COLOURS, GREY, WIDTH, pixels
 
 __all__ = ["binned", "histograms_chart", "quantiles", "quantiles_chart"]
 
 _BINS: Final = 32
 _HEIGHT: Final = 54
+_TOLD: Final = {"description": "about:N", "tooltip": "about:N"}
 _KEYS: Final = ("row", "column")
 
 
@@ -81,33 +83,46 @@ def histograms_chart(bins: pl.DataFrame, unit: str, rows: Sequence[str], columns
         says=pl.when(pl.col("n") > 0).then(pl.col("above").map_elements(number, pl.String) + " right"),
     )
     low, high = float(bins["start"].min()), float(bins["end"].max())  # type: ignore[arg-type]
-    x = alt.X("start:Q", title=f"delta ({unit})", scale=alt.Scale(domain=[low, high], nice=False))
-    x = x.axis(grid=False, tickCount=6)
+    x = alt.X(
+        "start:Q",
+        title=f"delta ({unit})",
+        scale=alt.Scale(domain=[low, high], nice=False),
+        axis=alt.Axis(grid=False, tickCount=6),
+    )
     # Room above the highest bar for the share.
     most = max(float(share) for share in bins["share"])
     y = alt.Y("share:Q", axis=None, scale=alt.Scale(domain=[0, 1.35 * most], nice=False))
-    base = alt.Chart()
     # Dark on the right and hollow on the left can be told apart without colours.
-    bars = base.mark_rect(stroke=COLOURS[0], strokeWidth=0.5).encode(
-        x=x,
-        x2="end:Q",
-        y=y,
-        y2=alt.datum(0),
-        fill=alt.condition("datum.right", alt.value(COLOURS[0]), alt.value("#FFFFFF")),
-        description="about:N",
-        tooltip="about:N",
-    )
-    zero = base.mark_rule(color=BLACK, strokeWidth=1, aria=False).encode(x=alt.datum(0))
-    said = base.transform_aggregate(groupby=[*_KEYS, "says"]).mark_text(align="right", baseline="top", fontSize=10)
-    said = said.encode(x=alt.value(width - 2), y=alt.value(2), text="says:N")
-    layered = alt.layer(bars, zero, said).properties(width=width, height=_HEIGHT)
-    facets = {}
+    fill = alt.condition("datum.right", alt.value(COLOURS[0]), alt.value("#FFFFFF"))
+    bar = {"x": x, "x2": "end:Q", "y": y, "y2": alt.datum(0), "fill": fill}
+    layers = [
+        marks(None, "rect", bar | _TOLD, stroke=COLOURS[0], strokeWidth=0.5),
+        marks(None, "rule", {"x": alt.datum(0)}, color=BLACK, strokeWidth=1, aria=False),
+        _shares(width),
+    ]
+    return _arranged(layers, table(drawn), rows, columns, width)
+
+
+def _shares(width: float) -> alt.Chart:
+    """Return the share of a panel's items that are right, once a panel."""
+    place = {"x": alt.value(width - 2), "y": alt.value(2), "text": "says:N"}
+    once = [alt.AggregateTransform(aggregate=[], groupby=[*_KEYS, "says"])]
+    return marks(None, "text", place, once, align="right", baseline="top", fontSize=10)
+
+
+def _arranged(
+    layers: Sequence[alt.Chart], data: alt.InlineData, rows: Sequence[str], columns: Sequence[str], width: float
+) -> Any:
+    facets: dict[str, Any] = {}
     if len(rows) > 1:
         header = alt.Header(labelAngle=0, labelAlign="left", labelFontWeight="normal")
         facets["row"] = alt.Row("row:N", sort=list(rows), header=header, title=None)
     if len(columns) > 1:
         facets["column"] = alt.Column("column:N", sort=list(columns), title=None)
-    return layered.facet(**facets, data=drawn, spacing=8) if facets else layered.properties(data=drawn)
+    if not facets:
+        return layered(layers, width=width, height=_HEIGHT, data=data)
+    spec = panel_of(layers, width=width, height=_HEIGHT)
+    return faceted(spec, alt.FacetMapping(**facets), data, spacing=8)
 
 
 def _complete(bins: pl.DataFrame, rows: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:
@@ -143,18 +158,19 @@ def quantiles_chart(rows: pl.DataFrame, unit: str, order: Sequence[str], columns
     )
     side = max(pixels(label) for label in names.values()) + 14
     width = max(104, (WIDTH - side) / len(columns) - 12)
-    y = alt.Y("label:N", sort=[names[name] for name in order], title=None)
-    y = y.axis(grid=True, ticks=False, domain=False, labelPadding=8)
-    base = alt.Chart()
-    x = alt.X("q05:Q", title=f"delta ({unit})").axis(grid=False, tickCount=5)
-    layered = alt.layer(
-        base.mark_rule(color=GREY, strokeDash=[3, 3], strokeWidth=1, aria=False).encode(x=alt.datum(0)),
-        base.mark_rule(color=COLOURS[0], strokeWidth=1, aria=False).encode(x=x, x2="q95:Q", y=y),
-        base.mark_rule(color=COLOURS[0], strokeWidth=5, aria=False).encode(x=alt.X("q25:Q"), x2="q75:Q", y=y),
-        base.mark_point(filled=True, fill="white", stroke=BLACK, opacity=1, size=30).encode(
-            x=alt.X("q50:Q"), y=y, description="about:N", tooltip="about:N"
-        ),
-    ).properties(width=width, height=17 * len(order))
+    y_axis = alt.Axis(grid=True, ticks=False, domain=False, labelPadding=8)
+    y = alt.Y("label:N", sort=[names[name] for name in order], title=None, axis=y_axis)
+    x = alt.X("q05:Q", title=f"delta ({unit})", axis=alt.Axis(grid=False, tickCount=5))
+    bar: dict[str, Any] = {"color": COLOURS[0], "aria": False}
+    median = {"x": "q50:Q", "y": y, **_TOLD}
+    layers = [
+        marks(None, "rule", {"x": alt.datum(0)}, color=GREY, strokeDash=[3, 3], strokeWidth=1, aria=False),
+        marks(None, "rule", {"x": x, "x2": "q95:Q", "y": y}, strokeWidth=1, **bar),
+        marks(None, "rule", {"x": "q25:Q", "x2": "q75:Q", "y": y}, strokeWidth=5, **bar),
+        marks(None, "point", median, filled=True, fill="white", stroke=BLACK, opacity=1, size=30),
+    ]
+    size = {"width": width, "height": 17 * len(order)}
     if len(columns) == 1:
-        return layered.properties(data=drawn)
-    return layered.facet(column=alt.Column("column:N", sort=list(columns), title=None), data=drawn)
+        return layered(layers, data=table(drawn), **size)
+    facet = alt.FacetMapping(column=alt.Column("column:N", sort=list(columns), title=None))
+    return faceted(panel_of(layers, **size), facet, table(drawn))

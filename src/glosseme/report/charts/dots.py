@@ -10,6 +10,7 @@ import altair as alt
 import polars as pl
 
 from glosseme.report.charts.names import labels
+from glosseme.report.charts.parts import KNOWN, faceted, layered, marks, panel_of, table
 from glosseme.report.charts.theme import BLACK, CHANCE, WIDTH, accuracy_axis, pixels, series
 
 __all__ = ["groups_chart", "models_chart", "ordered_models"]
@@ -76,25 +77,19 @@ def _dots(
     width = max(_LEAST, (WIDTH - side - 12 * (columns - 1)) / columns)
     title = "accuracy (share of items)" if width > 130 else "accuracy (share)"
     x = alt.X("estimate:Q", **accuracy_axis(title=title, grid=False))
-    positions = {name: encodings[name] for name in ("yOffset",) if name in encodings}
-    color = {"color": encodings["color"]}
-    # The panels share out the data only where the layers have none of their own.
-    base = alt.Chart()
-    chance = (
-        base.transform_aggregate(groupby=["panel", "chance"])
-        .transform_filter("isValid(datum.chance)")
-        .mark_rule(**CHANCE)
-        .encode(x=alt.X("chance:Q"))
-    )
-    bars = (
-        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
-        .mark_rule(strokeWidth=1.4, aria=False)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, **positions, **color)
-    )
-    points = base.mark_point(filled=True, size=42, opacity=1).encode(
-        x=x, y=y, description="about:N", tooltip="about:N", **encodings
-    )
-    layered = alt.layer(chance, bars, points).properties(width=width, height=height)
+    where: dict[str, Any] = {name: encodings[name] for name in ("yOffset", "color") if name in encodings}
+    once: list[Any] = [
+        alt.AggregateTransform(aggregate=[], groupby=["panel", "chance"]),
+        alt.FilterTransform("isValid(datum.chance)"),
+    ]
+    bar: dict[str, Any] = {"x": "low:Q", "x2": "high:Q", "y": y, **where}
+    point: dict[str, Any] = {"x": x, "y": y, "description": "about:N", "tooltip": "about:N", **encodings}
+    layers = [
+        marks(None, "rule", {"x": "chance:Q"}, once, **CHANCE),
+        marks(None, "rule", bar, KNOWN, strokeWidth=1.4, aria=False),
+        marks(None, "point", point, filled=True, size=42, opacity=1),
+    ]
     if len(panels) == 1:
-        return layered.properties(data=drawn)
-    return layered.facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=columns, data=drawn)
+        return layered(layers, width=width, height=height, data=table(drawn))
+    facet = alt.Facet("panel:N", sort=panels, title=None)
+    return faceted(panel_of(layers, width=width, height=height), facet, table(drawn), columns=columns)

@@ -10,6 +10,7 @@ import altair as alt
 import polars as pl
 
 from glosseme.report.charts.names import labels
+from glosseme.report.charts.parts import KNOWN, below, beside, marks, panel_of, table, tiled
 from glosseme.report.charts.theme import BLACK, CHANCE, WIDTH, accuracy_axis, log_axis, pixels, series
 
 __all__ = ["sizes_chart"]
@@ -35,47 +36,46 @@ def sizes_chart(rows: pl.DataFrame, predictors: Sequence[str]) -> Any:
     width = (WIDTH - 56 * len(predictors)) / len(predictors)
     names = labels(rows["name"].to_list(), 24)
     drawn = rows.with_columns(pl.col("name").replace_strict(names, return_dtype=pl.String).alias("label"))
+    shared = {"resolve": alt.Resolve(scale=alt.ScaleResolveMap(color="shared", shape="shared"))}
     lines = [
-        alt.hconcat(*(_panel(drawn.filter(panel=panel), drawn, name, kinds, panel, width) for name in predictors))
-        for panel in panels
+        [_panel(drawn.filter(panel=panel), drawn, name, kinds, panel, width) for name in predictors] for panel in panels
     ]
-    chart = alt.vconcat(*lines) if len(lines) > 1 else lines[0]
-    return chart.resolve_scale(color="shared", shape="shared")
+    if len(lines) == 1:
+        return tiled(lines[0], len(predictors), **shared)
+    return below([beside(line) for line in lines], **shared)
 
 
 def _panel(
     rows: pl.DataFrame, every: pl.DataFrame, predictor: str, kinds: list[str], panel: str, width: float
-) -> alt.LayerChart:
+) -> alt.LayerSpec:
     values = every[predictor].drop_nulls().to_list()
     known = rows.filter(pl.col(predictor).is_not_null() & pl.col("estimate").is_not_null())
     x = alt.X(f"{predictor}:Q", **log_axis(values, _TITLES[predictor], ticks=5))
     y = alt.Y("estimate:Q", **accuracy_axis())
     encodings = series("objective", kinds, legend=len(kinds) > 1, lines=False)
-    base = alt.Chart(known)
-    layers: list[Any] = [
-        alt.Chart(rows.select("chance").unique().drop_nulls().sort("chance")).mark_rule(**CHANCE).encode(y="chance:Q"),
-        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
-        .mark_rule(strokeWidth=1, opacity=0.6, aria=False)
-        .encode(x=x, y="low:Q", y2="high:Q", color=encodings["color"]),
-        base.mark_point(filled=True, size=46, opacity=1).encode(
-            x=x, y=y, description="about:N", tooltip="about:N", **encodings
-        ),
+    data = table(known)
+    chances = table(rows.select("chance").unique().drop_nulls().sort("chance"))
+    bar = {"x": x, "y": "low:Q", "y2": "high:Q", "color": encodings["color"]}
+    point: dict[str, Any] = {"x": x, "y": y, "description": "about:N", "tooltip": "about:N", **encodings}
+    layers = [
+        marks(chances, "rule", {"y": "chance:Q"}, **CHANCE),
+        marks(data, "rule", bar, KNOWN, strokeWidth=1, opacity=0.6, aria=False),
+        marks(data, "point", point, filled=True, size=46, opacity=1),
     ]
     if known["name"].n_unique() <= _LABELLED:
         layers += _texts(_placed(known, predictor, values, width), predictor)
     title = alt.TitleParams(panel, fontSize=11, offset=4, anchor="middle")
-    chart = alt.layer(*layers).properties(width=width, height=_HEIGHT)
-    return chart if every["panel"].n_unique() == 1 else chart.properties(title=title)
+    titled = {"title": title} if every["panel"].n_unique() > 1 else {}
+    return panel_of(layers, width=width, height=_HEIGHT, **titled)
 
 
-def _texts(placed: pl.DataFrame, predictor: str) -> list[Any]:
+def _texts(placed: pl.DataFrame, predictor: str) -> list[alt.Chart]:
     """Return a layer of labels for each place that one has."""
+    encoding = {"x": f"{predictor}:Q", "y": "estimate:Q", "text": "label:N"}
     return [
-        alt.Chart(placed.filter(place=place))
-        .mark_text(align=align, dx=dx, dy=dy, fontSize=9, color=BLACK, aria=False)
-        .encode(x=f"{predictor}:Q", y="estimate:Q", text="label:N")
+        marks(table(part), "text", encoding, align=align, dx=dx, dy=dy, fontSize=9, color=BLACK, aria=False)
         for place, (align, dx, dy) in enumerate(_PLACES)
-        if placed.filter(place=place).height
+        if (part := placed.filter(place=place)).height
     ]
 
 

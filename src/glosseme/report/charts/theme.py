@@ -9,6 +9,8 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
+from glosseme.report.charts.parts import marks, table
+
 __all__ = [
     *("BLACK", "CHANCE", "COLOURS", "DASHES", "GREY", "SHAPES", "SHARES", "WIDTH"),
     *("accuracy_axis", "axis_title", "finished", "heading", "log_axis", "log_ticks", "pixels", "series", "wrapped"),
@@ -62,15 +64,19 @@ _CONFIG: Final[dict[str, Any]] = {
 
 
 def finished(chart: Any, title: str, caption: str) -> Any:
-    """Return a chart with its title, its description for those who can't see it, and the look of all figures."""
-    titled = chart.properties(title=alt.TitleParams(text=wrapped(title, WIDTH)), description=f"{title}. {caption}")
-    return titled.configure(**_CONFIG)
+    """Give a new chart its title, its description for those who can't see it, and the look of all figures."""
+    # Altair's own methods would copy all of the chart at each step.
+    chart.title = alt.TitleParams(text=wrapped(title, WIDTH))
+    chart.description = f"{title}. {caption}"
+    chart.config = alt.Config(**_CONFIG)
+    return chart
 
 
 def heading(text: str, width: float, size: int = _SIZE, weight: str = "bold") -> alt.Chart:
     """Return the name of a panel above it, at the same height whatever its axes are."""
-    mark = alt.Chart(pl.DataFrame({"heading": [text]})).mark_text(fontSize=size, fontWeight=weight, aria=False)
-    return mark.encode(x=alt.value(width / 2), y=alt.value(-11), text="heading:N")
+    place = {"x": alt.value(width / 2), "y": alt.value(-11), "text": "heading:N"}
+    data = table(pl.DataFrame({"heading": [text]}))
+    return marks(data, "text", place, fontSize=size, fontWeight=weight, aria=False)
 
 
 def wrapped(text: str, width: float) -> list[str]:

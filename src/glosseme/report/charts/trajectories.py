@@ -9,6 +9,7 @@ import altair as alt
 import polars as pl
 
 from glosseme.report.charts.names import interval, number
+from glosseme.report.charts.parts import KNOWN, layered, marks, panel_of, table, tiled
 from glosseme.report.charts.theme import (
     BLACK,
     CHANCE,
@@ -25,6 +26,7 @@ from glosseme.report.charts.theme import (
 
 __all__ = ["panels_chart", "trajectory_chart"]
 
+_TOLD: Final = {"description": "about:N", "tooltip": "about:N"}
 _HEIGHT: Final = 260
 _LINE: Final = 15
 """The height of a line of the legend (pixels)."""
@@ -56,7 +58,7 @@ def trajectory_chart(curves: pl.DataFrame, missing: Sequence[int] = ()) -> Any:
         *_crosses(missing, zero, x),
         *_legend(_entries(drawn, order, chances, notes), order, width),
     ]
-    return alt.layer(*layers).properties(width=width, height=_HEIGHT)
+    return layered(layers, width=width, height=_HEIGHT)
 
 
 def panels_chart(curves: pl.DataFrame, missing: Sequence[int] = ()) -> Any:
@@ -65,41 +67,62 @@ def panels_chart(curves: pl.DataFrame, missing: Sequence[int] = ()) -> Any:
     zero = _zero(curves["step"].to_list(), missing)
     drawn = _prepared(curves, missing, zero)
     xs = [*drawn["x"].to_list(), *(_place(step, zero) for step in missing)]
-    x = log_axis(xs, "training step", zero=zero, ticks=4)
+    x_axis = log_axis(xs, "training step", zero=zero, ticks=4)
     # Only panels with nothing below them say what the steps are, only those at the left what the numbers are.
-    panels = [
-        _panel(drawn.filter(curve=name), x, at_left=i % _COLUMNS == 0, below=i + _COLUMNS < len(order), title=name)
+    xs_ = {below: _x(x_axis, below=below) for below in (True, False)}
+    ys = {at_left: _y(at_left=at_left) for at_left in (True, False)}
+    width = (WIDTH - 62 - 14 * (_COLUMNS - 1)) / _COLUMNS
+    crosses = _crosses(missing, zero, alt.X("x:Q", **x_axis), _SMALL)
+    parts = drawn.partition_by("curve", as_dict=True)
+    drawings = [
+        panel_of(
+            [
+                *_small(parts[name,], xs_[i + _COLUMNS < len(order)], ys[i % _COLUMNS == 0]),
+                heading(name, width, 10),
+                *crosses,
+            ],
+            width=width,
+            height=_SMALL,
+        )
         for i, name in enumerate(order)
     ]
-    crosses = _crosses(missing, zero, alt.X("x:Q", **x), _SMALL)
-    drawings = [alt.layer(*layers, *crosses).properties(**look) for layers, look in panels]
     # Axes take no part in the grid, so that the last ones of a column may hang lower than their neighbours.
-    return alt.concat(*drawings, columns=_COLUMNS, bounds="flush", spacing={"row": 30, "column": 14})
+    return tiled(drawings, _COLUMNS, bounds="flush", spacing={"row": 30, "column": 14})
 
 
-def _panel(
-    rows: pl.DataFrame, x_axis: dict[str, Any], *, at_left: bool, below: bool, title: str
-) -> tuple[list[alt.Chart], dict[str, Any]]:
-    width = (WIDTH - 62 - 14 * (_COLUMNS - 1)) / _COLUMNS
-    x = alt.X("x:Q", **x_axis)
-    y = alt.Y("estimate:Q", **accuracy_axis(title="accuracy" if at_left else None))
-    if below:
-        x = x.axis(labels=False, title=None, values=x_axis["axis"].values, tickCount=30, ticks=False).title(None)
-    if not at_left:
-        y = y.axis(labels=False, title=None, values=SHARES, tickCount=9, ticks=False, domain=False)
-    base = alt.Chart(rows)
+def _x(axis: dict[str, Any], *, below: bool) -> alt.X:
+    """Return the axis of steps, of a panel with another one below it only the grid."""
+    if not below:
+        return alt.X("x:Q", **axis)
+    grid = alt.Axis(labels=False, title=None, values=axis["axis"].values, tickCount=30, ticks=False)
+    return alt.X("x:Q", scale=axis["scale"], axis=grid, title=None)
+
+
+def _y(*, at_left: bool) -> alt.Y:
+    if at_left:
+        return alt.Y("estimate:Q", **accuracy_axis(title="accuracy"))
+    grid = alt.Axis(labels=False, title=None, values=SHARES, tickCount=9, ticks=False, domain=False)
+    return alt.Y("estimate:Q", **{**accuracy_axis(title=None), "axis": grid})
+
+
+def _small(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """Return the layers of one curve in its panel."""
+    data, detail = table(rows), "part:N"
     # Many points in a small panel would hide the line; one that stands alone has no line.
-    alone = rows if rows.height <= _FEW else rows.filter(pl.len().over("part") == 1)
-    chance = alt.Chart(rows.select("chance").drop_nulls().unique().sort("chance")).mark_rule(**CHANCE)
-    layers = [
-        chance.encode(y="chance:Q"),
-        _banded(base, 0.25).encode(x=x, y="low:Q", y2="high:Q", color=alt.value(COLOURS[0]), detail="part:N"),
-        base.mark_line(color=COLOURS[0], strokeWidth=1.4, aria=False).encode(x=x, y=y, detail="part:N"),
-        alt.Chart(alone)
-        .mark_point(filled=True, opacity=1, size=12, color=COLOURS[0])
-        .encode(x=x, y=y, description="about:N", tooltip="about:N"),
+    alone = data if rows.height <= _FEW else table(rows.filter(pl.len().over("part") == 1))
+    band = {"x": x, "y": "low:Q", "y2": "high:Q", "color": alt.value(COLOURS[0]), "detail": detail}
+    line, point = {"x": x, "y": y, "detail": detail}, {"x": x, "y": y, **_TOLD}
+    return [
+        _chances(rows),
+        marks(data, "area", band, KNOWN, opacity=0.25, aria=False),
+        marks(data, "line", line, color=COLOURS[0], strokeWidth=1.4, aria=False),
+        marks(alone, "point", point, filled=True, opacity=1, size=12, color=COLOURS[0]),
     ]
-    return [*layers, heading(title, width, 10)], {"width": width, "height": _SMALL}
+
+
+def _chances(rows: pl.DataFrame) -> alt.Chart:
+    chances = table(rows.select("chance").drop_nulls().unique().sort("chance"))
+    return marks(chances, "rule", {"y": "chance:Q"}, **CHANCE)
 
 
 def _zero(steps: Sequence[int], missing: Sequence[int]) -> float | None:
@@ -141,20 +164,17 @@ def _axes(xs: Sequence[float], zero: float | None) -> tuple[alt.X, alt.Y]:
 def _lines(drawn: pl.DataFrame, order: Sequence[str], x: alt.X, y: alt.Y) -> list[alt.Chart]:
     encodings = series("curve", order, legend=False)
     color, dash, shape = encodings["color"], encodings["strokeDash"], encodings["shape"]
-    base = alt.Chart(drawn)
-    chance = alt.Chart(drawn.select("chance").drop_nulls().unique().sort("chance")).mark_rule(**CHANCE)
-    line = base.mark_line(strokeWidth=1.8, aria=False)
-    points = base.mark_point(filled=True, opacity=1, size=32 if drawn.height <= _FEW * len(order) else 14)
+    data, detail = table(drawn), "part:N"
+    size = 32 if drawn.height <= _FEW * len(order) else 14
+    band = {"x": x, "y": "low:Q", "y2": "high:Q", "color": color, "detail": detail}
+    line = {"x": x, "y": y, "color": color, "strokeDash": dash, "detail": detail}
+    point = {"x": x, "y": y, "color": color, "shape": shape, **_TOLD}
     return [
-        chance.encode(y="chance:Q"),
-        _banded(base).encode(x=x, y="low:Q", y2="high:Q", color=color, detail="part:N"),
-        line.encode(x=x, y=y, color=color, strokeDash=dash, detail="part:N"),
-        points.encode(x=x, y=y, color=color, shape=shape, description="about:N", tooltip="about:N"),
+        _chances(drawn),
+        marks(data, "area", band, KNOWN, opacity=0.13, aria=False),
+        marks(data, "line", line, strokeWidth=1.8, aria=False),
+        marks(data, "point", point, filled=True, opacity=1, size=size),
     ]
-
-
-def _banded(base: alt.Chart, opacity: float = 0.13) -> alt.Chart:
-    return base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_area(opacity=opacity, aria=False)
 
 
 def _crosses(missing: Sequence[int], zero: float | None, x: alt.X, height: float = _HEIGHT) -> list[alt.Chart]:
@@ -166,8 +186,8 @@ def _crosses(missing: Sequence[int], zero: float | None, x: alt.X, height: float
             "about": [f"step {step:,}: no such checkpoint" for step in missing],
         }
     )
-    mark = alt.Chart(rows).mark_text(text="×", fontSize=13, color=BLACK)
-    return [mark.encode(x=x, y=alt.value(height - 7), description="about:N", tooltip="about:N")]
+    place = {"x": x, "y": alt.value(height - 7), **_TOLD}
+    return [marks(table(rows), "text", place, text="×", fontSize=13, color=BLACK)]
 
 
 def _chance_notes(curves: pl.DataFrame, chances: Sequence[float]) -> list[str]:
@@ -216,22 +236,16 @@ def _legend(entries: pl.DataFrame, order: Sequence[str], width: float) -> list[a
     encodings = series("curve", order, legend=False)
     start, end = width + _GAP, width + _GAP + _SAMPLE
     y = alt.Y("at:Q")
-    curves, chances = (alt.Chart(entries.filter(is_curve=is_curve)) for is_curve in (True, False))
+    curves, chances = (table(entries.filter(is_curve=is_curve)) for is_curve in (True, False))
+    color = {"color": encodings["color"]}
     sample = {"x": alt.value(start), "x2": alt.value(end), "y": y}
+    point = {"x": alt.value((start + end) / 2), "y": y, "shape": encodings["shape"], **color}
+    told = alt.condition("datum.is_curve", alt.value(BLACK), alt.value(GREY))
+    name = {"x": alt.value(end + 6), "y": y, "text": "curve:N", "color": told}
+    dashed = {"strokeDash": encodings["strokeDash"]}
     return [
-        curves.mark_rule(strokeWidth=1.8, aria=False).encode(
-            **sample, color=encodings["color"], strokeDash=encodings["strokeDash"]
-        ),
-        chances.mark_rule(**CHANCE).encode(**sample),
-        curves.mark_point(filled=True, opacity=1, size=32, aria=False).encode(
-            x=alt.value((start + end) / 2), y=y, color=encodings["color"], shape=encodings["shape"]
-        ),
-        alt.Chart(entries)
-        .mark_text(align="left", aria=False)
-        .encode(
-            x=alt.value(end + 6),
-            y=y,
-            text="curve:N",
-            color=alt.condition("datum.is_curve", alt.value(BLACK), alt.value(GREY)),
-        ),
+        marks(curves, "rule", sample | color | dashed, strokeWidth=1.8, aria=False),
+        marks(chances, "rule", sample, **CHANCE),
+        marks(curves, "point", point, filled=True, opacity=1, size=32, aria=False),
+        marks(table(entries), "text", name, align="left", aria=False),
     ]

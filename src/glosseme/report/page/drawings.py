@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 from xml.etree import ElementTree
 
-import altair
 from markupsafe import Markup, escape
 
 from glosseme.errors import WORK_FAILED, GlossemeError
@@ -16,7 +15,7 @@ from glosseme.report.figure import Figure
 from glosseme.report.page.blocks import Keys
 from glosseme.report.page.text import Anchors, visible
 
-__all__ = ["Drawing", "drawing", "inline", "untitled"]
+__all__ = ["Drawing", "drawing", "inline"]
 
 _SVG: Final = "http://www.w3.org/2000/svg"
 _URL: Final = re.compile(r"url\((['\"]?)#([^)'\"]+)\1\)")
@@ -48,13 +47,6 @@ def drawing(figure: Figure, svg: str, keys: Keys, anchors: Anchors) -> Drawing:
     places = keys.of_suites(figure.suites), keys.of_models(figure.models)
     title, caption = visible(figure.title), visible(figure.caption)
     return Drawing(figure_id, visible(figure.name), title, caption, inline(svg, figure_id, title), *places)
-
-
-def untitled(figure: Figure) -> Figure:
-    """Return a figure whose chart has no title of its own, since the page gives it a heading."""
-    chart = figure.chart.copy(deep=False)
-    chart.title = altair.Undefined
-    return replace(figure, chart=chart)
 
 
 def inline(svg: str, prefix: str, label: str) -> Markup:

@@ -19,7 +19,7 @@ from glosseme.report.cells import counted
 from glosseme.report.figures import figures_of_runs, svg
 from glosseme.report.page.blocks import Keys
 from glosseme.report.page.choose import in_order, keys_of, last_of_each
-from glosseme.report.page.drawings import Drawing, drawing, untitled
+from glosseme.report.page.drawings import Drawing, drawing
 from glosseme.report.page.estimates import overview, rows_of_runs, suite_parts
 from glosseme.report.page.how import (
     facts_of_all,
@@ -117,7 +117,7 @@ def _filters(keys: Keys) -> list[tuple[str, str, list[tuple[str, str]]]]:
 def _drawings(runs: Sequence[Run], keys: Keys, anchors: Anchors) -> tuple[list[Drawing], int]:
     """Return the figures of a page and how many more there would be."""
     figures = figures_of_runs(runs)
-    shown = [drawing(figure, svg(untitled(figure)), keys, anchors) for figure in figures[:_MOST_FIGURES]]
+    shown = [drawing(figure, svg(figure, titled=False), keys, anchors) for figure in figures[:_MOST_FIGURES]]
     return shown, max(0, len(figures) - _MOST_FIGURES)
 
 

