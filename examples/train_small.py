@@ -18,7 +18,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from glosseme.suites.wdlmpro.wordnet import load
 
-STEPS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+STEPS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 LENGTH, BATCH = 64, 16
 
 

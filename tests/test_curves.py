@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from glosseme.analysis.curves import CURVE_COLUMNS, curves_of_runs, read_published_curves
 from glosseme.errors import GlossemeError
@@ -97,6 +98,21 @@ def test_rows_come_by_model_curve_and_step_and_values_have_no_curve(tmp_path):
     curves = curves_of_runs(runs)
     assert curves.filter(curve="semantics")["revision"].to_list() == ["step16", "step1000", "main"]
     assert curves["curve"].unique(maintain_order=True).to_list() == ["semantics", "semantics let alone"]
+
+
+def test_curves_of_many_runs_are_those_of_each(tmp_path, monkeypatch):
+    """However many items are averaged at a time."""
+    factors = {"construction": ["let alone"] * 3 + ["much less"] * 2, "plausibility": ["plausible"] * 5}
+    runs = [
+        run_of(tmp_path, items([1.0, 0.0, None, 1.0, k / 4], **factors), model=model, revision=f"step{k}")
+        for model in "ab"
+        for k in range(5)
+    ]
+    whole = curves_of_runs(runs)
+    single = pl.concat(curves_of_runs([run]) for run in runs)
+    assert_frame_equal(whole, single.sort("model", "curve", "step"))
+    monkeypatch.setattr("glosseme.analysis.curves._MOST_ITEMS", 7)
+    assert_frame_equal(curves_of_runs(runs), whole)
 
 
 def test_published_curves_have_the_papers_names_and_values():

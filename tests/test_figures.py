@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
@@ -33,7 +34,10 @@ MOST = 150_000
 
 
 def drawn(chart, title="A title", caption="A caption."):
-    return svg(Figure("x", title, caption, finished(chart, title, caption), (), ()))
+    """The SVG of a chart of whatever kind, which is valid Vega-Lite: drawing doesn't check that."""
+    whole = finished(chart, title, caption)
+    assert whole.to_dict(validate=True)["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+    return svg(Figure("x", title, caption, whole, (), ()))
 
 
 def tree(source):
@@ -366,6 +370,7 @@ def test_figures_of_runs_by_models_and_steps(tmp_path):
     assert NASTY not in size_.models
     assert "1 model left out" in size_.caption
     for figure in found.values():
+        figure.chart.to_dict(validate=True)
         source = svg(figure)
         assert "<script" not in source
         assert len(source) < MOST
@@ -387,6 +392,15 @@ def test_the_same_runs_give_the_same_bytes(tmp_path):
     runs = [make_run(tmp_path, m, "main", seed=i) for i, m in enumerate(("a", "b"))]
     first, second = ([svg(figure) for figure in figures_of_runs(runs)[:2]] for _ in range(2))
     assert first == second
+
+
+def test_a_figure_is_an_altair_chart_that_can_be_changed(tmp_path):
+    figure = figures_of_runs([make_run(tmp_path, "a", "main")])[0]
+    before = svg(figure)
+    other = replace(figure, chart=figure.chart.properties(title="Another title").configure_axis(labelFontSize=8))
+    assert "Another title" in texts(svg(other))
+    assert "Another title" not in texts(svg(other, titled=False))
+    assert svg(figure) == before
 
 
 def test_png_is_larger_by_its_scale(tmp_path):

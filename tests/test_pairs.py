@@ -81,6 +81,28 @@ def test_only_common_items_count_and_the_others_are_counted(tmp_path):
     assert (row["a"], row["b"], row["metric"]) == ("a@main", "b@main", "accuracy")
 
 
+def test_many_runs_in_one_go_are_as_each_two_alone(tmp_path):
+    """Items that one of the runs lacks, clusters, and the order of items change nothing for other pairs."""
+    rng = np.random.default_rng(1)
+    tables = []
+    for _ in range(4):
+        values = [None if rng.random() < 0.1 else float(x) for x in rng.integers(0, 3, 60) / 2]
+        table = items(values, construction=["let alone"] * 60).with_columns(template=pl.Series(range(60)) // 4)
+        tables.append(table.sample(55, shuffle=True, seed=int(rng.integers(99))))
+    runs = [run_of(tmp_path, t, model=name, revision="main") for name, t in zip("abcd", tables, strict=True)]
+    found = {(row["a"][0], row["b"][0]): row for row in paired_runs(runs).iter_rows(named=True)}
+    assert list(found) == [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")]
+    for (a, b), row in found.items():
+        first, second = tables["abcd".index(a)], tables["abcd".index(b)].select("item", other="correct")
+        both = first.join(second, on="item").drop_nulls(["correct", "other"])
+        alone = paired_shares(both.with_columns(difference=pl.col("correct") - pl.col("other")), "template")
+        assert [row[name] for name in ("difference", "low", "high", "p", "n", "n_clusters")] == pytest.approx(
+            [alone[name] for name in ("estimate", "low", "high", "p", "n", "n_clusters")]
+        )
+        assert row["only_a"] == first["correct"].count() - both.height
+        assert row["estimate_a"] == pytest.approx(both["correct"].mean())
+
+
 def test_runs_of_other_items_are_not_paired(tmp_path):
     [a, _] = two(tmp_path / "1", [1.0, 0.0], [0.0, 0.0])
     [_, b] = two(tmp_path / "2", [1.0, 0.0], [0.0, 0.0], identity={"limit": 2, "seed": 0})
