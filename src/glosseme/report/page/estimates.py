@@ -146,7 +146,8 @@ def _varying(table: pl.DataFrame) -> list[str]:
 def _counts(table: pl.DataFrame) -> list[str]:
     clustered = (table["n"] != table["n_clusters"]).any()
     judged = [name for name in ("ties", "chance") if table[name].count()]
-    return ["n", "dropped", *judged, *(["n_clusters"] if clustered else [])]
+    dropped = ["dropped"] if (table["dropped"] > 0).any() else []
+    return ["n", *dropped, *judged, *(["n_clusters"] if clustered else [])]
 
 
 def _drawn(table: pl.DataFrame) -> list[Cell]:
