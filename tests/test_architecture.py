@@ -13,8 +13,8 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # A room may import from rooms before it, never from one after it.
 ROOMS = (
-    *("errors", "measures", "designs", "hub", "suites", "scoring", "models", "progress", "runs", "analysis", "people"),
-    *("doctor", "report", "api", "quickstart", "cli", "__main__", "__init__"),
+    *("errors", "words", "measures", "designs", "hub", "suites", "scoring", "models", "progress", "runs", "analysis"),
+    *("people", "doctor", "report", "api", "quickstart", "cli", "__main__", "__init__"),
 )
 
 

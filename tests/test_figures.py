@@ -303,7 +303,7 @@ def test_histograms_of_thousands_of_items_are_small():
     source = drawn(histograms_chart(binned(table), "nats", [f"level {i}" for i in range(5)], ["a", "b"]))
     assert len(source) < MOST
     assert "delta (nats)" in texts(source)
-    assert sum(text.endswith("right") for text in texts(source)) == 10
+    assert sum(text.endswith("right of zero") for text in texts(source)) == 10
 
 
 def test_panels_without_items_stay_where_they_are():
@@ -312,7 +312,7 @@ def test_panels_without_items_stay_where_they_are():
         [items(50, [1.0] * 50), items(50, [-1.0] * 50).with_columns(row=pl.lit("x"), column=pl.lit("implausible"))]
     )
     source = drawn(histograms_chart(binned(table), "nats", ["let alone", "x"], ["plausible", "implausible"]))
-    assert sorted(text for text in texts(source) if text.endswith("right")) == [".00 right", "1.00 right"]
+    assert sorted(text for text in texts(source) if text.endswith("right of zero")) == [".00 right of zero", "1.00 right of zero"]
 
 
 def test_only_ties_are_half_dark():

@@ -180,14 +180,14 @@ def test_items_find_the_slope_they_were_made_with():
 
 def test_facts_of_a_file_come_before_the_catalogue_and_the_record(tmp_path):
     path = tmp_path / "facts.csv"
-    path.write_text("model,parameters,tokens,objective\nmine,4.1e8,300_000_000_000,prefix\nempty,,,\n")
+    path.write_text("model,parameters,tokens,objective\nmine,4.1e8,300_000_000_000,Masked\nempty,,,\n")
     own = read_facts(path)
-    assert own["mine"] == Facts(4.1e8, 3e11, "prefix")
+    assert own["mine"] == Facts(4.1e8, 3e11, "masked")
     table = items([1.0], construction=["let alone"])
     run = run_of(tmp_path, table, model="lab/Mine")
     recorded = run_of(tmp_path, table, model="lab/other")
     recorded.record["model"] = {"kind": "masked", "parameters": 7}
-    assert facts_of_run(run, own) == Facts(4.1e8, 3e11, "prefix")
+    assert facts_of_run(run, own) == Facts(4.1e8, 3e11, "masked")
     assert facts_of_run(recorded, own) == Facts(7, None, "masked")
     pythia = facts_of_run(run_of(tmp_path, table, model="EleutherAI/pythia-70m"))
     assert (pythia.parameters, pythia.objective) == (70426624, "causal")
@@ -203,6 +203,8 @@ def test_facts_of_a_file_come_before_the_catalogue_and_the_record(tmp_path):
         ("model,tokens\na,many\n", ":2", "tokens 'many' is no number above 0"),
         ("model,tokens\na,-1\n", ":2", "no number above 0"),
         ("model,tokens\na,1\n\na,2\n", ":4", "twice"),
+        ("model,objective\na,causal\nb,casual\n", ":3", "'casual' is neither causal nor masked; did you mean 'causal'"),
+        ("model,objective\na,Nonkers is Wibbly's friend.\n", ":2", "objective (a text of 27 characters) is neither"),
     ],
 )
 def test_a_wrong_file_of_facts_is_said_with_its_line(tmp_path, text, where, what):
@@ -285,3 +287,33 @@ def test_observations_are_percentages(tmp_path):
     found = observations([run_of(tmp_path, table)], "construction", {"m": Facts(1e8, 1e9)})
     rows = found.select("level", "accuracy", "n", "tokens", "objective").rows()
     assert rows == [("let alone", 75.0, 2, 1e9, "causal"), ("much less", 0.0, 1, 1e9, "causal")]
+
+
+def test_facts_of_a_model_that_was_not_run_are_said(tmp_path):
+    root = runs(tmp_path)
+    facts = root.parent / "facts.csv"
+    facts.write_text(facts.read_text() + "m77,1e8,1e9,causal\nlab/m0,,,\n")
+    notes = json.loads(mixed(root))[0]["notes"]
+    assert "--facts: no run here is of m77, lab/m0" in notes
+    assert "no run here is of m77" in mixed(root, "text", items=True, predictors="parameters")
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-12])
+def test_without_a_residual_nothing_is_fitted(noise):
+    """Levels that don't differ within a model leave no residual variance: errors and df would be made of rounding."""
+    rng = np.random.default_rng(0)
+    table = models().with_columns(accuracy=pl.col("accuracy").first().over("model") + noise * rng.random(48))
+    with pytest.raises(GlossemeError, match="not fitted: a model's accuracies don't differ from each other"):
+        mixed_fits(table, ["parameters"])
+    exact = pl.col("level").replace_strict({c: float(i) for i, c in enumerate(CONSTRUCTIONS)})
+    for fit in mixed_fits(models().with_columns(accuracy=pl.col("accuracy") + 5 * exact)):
+        assert all(term.se > 0 and 0 < term.df < 48 for term in fit.fit.terms)
+
+
+def test_one_fit_without_a_residual_is_said_beside_the_others():
+    flat = models(6).with_columns(accuracy=pl.col("accuracy").first().over("model"))
+    flat = flat.with_columns(tokens=pl.when(pl.col("model") == "m0").then(None).otherwise(pl.col("tokens")))
+    apart = pl.int_range(pl.len()) * (pl.col("model") == "m0").cast(pl.Float64)
+    fits = mixed_fits(flat.with_columns(accuracy=pl.col("accuracy") + apart), ["tokens", "parameters"])
+    assert [found.fit is None for found in fits] == [True, True, False]
+    assert "without a residual" in fits[1].notes[0]

@@ -146,7 +146,7 @@ def replace(lines: list[str], at: int, old: str, new: str) -> list[str]:
 BAD: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
     "missing column": (
         lambda rows: replace(replace(rows, 0, "Sentence", "Text"), 0, "Modal", "Aux"),
-        r":1: no column 'Sentence', 'Modal'; there are 'Swapped_Condition', .*'Text'",
+        r":1: no column 'Sentence', 'Modal'; its columns are: Swapped_Condition, .*Text",
     ),
     "head only": (lambda rows: rows[:1], r"bad\.tsv: the file has a head and no rows"),
     "short row": (lambda rows: replace(rows, 3, "\tcouldn't", ""), r":4: the row does not have 8 columns"),
@@ -160,7 +160,7 @@ BAD: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
         lambda rows: replace(rows, 1, "\tcouldn't", "\tcould"),
         r":2: unknown modal 'could'; did you mean \"couldn't\"",
     ),
-    "order of conditions": (lambda rows: swap(rows, 2, 3), r":3: the conditions are 101 where .* wants 011"),
+    "order of conditions": (lambda rows: swap(rows, 2, 3), r":3: the conditions are '101' where .* wants 011"),
     "part of a frame": (lambda rows: rows[:-3], r":14: 13 rows are no whole number of frames"),
     "other construction": (
         lambda rows: [line.replace("let alone", "much more") for line in rows],
@@ -170,16 +170,16 @@ BAD: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
         lambda rows: replace(rows, 9, "let alone", "never mind"),
         r":10: the file's construction is 'let alone'",
     ),
-    "other control": (lambda rows: replace(rows, 5, ", or ", ", nor "), r":6: the sentence is .*, nor "),
+    "other control": (lambda rows: replace(rows, 5, ", or ", ", nor "), r":6: word 7 of the sentence is 'nor'; its frame makes 'or' there"),
     "wrong article": (
         lambda rows: replace(rows, 4, "than lifting a small", "than lifting an small"),
-        r":5: the sentence is .* its frame makes ",
+        r":5: word 16 of the sentence is 'an'; its frame makes 'a' there",
     ),
     "other noun": (
         lambda rows: replace(rows, 7, "\trock\t", "\tbox\t"),
         r":8: 'Noun' changes inside a frame",
     ),
-    "other adjective": (lambda rows: replace(rows, 3, "large", "huge"), r":4: the sentence is .*huge"),
+    "other adjective": (lambda rows: replace(rows, 3, "large", "huge"), r":4: word 9 of the sentence is 'huge'; its frame makes 'large' there"),
 }
 
 

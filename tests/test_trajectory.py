@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +22,7 @@ from glosseme.runs.folder import read_run
 from glosseme.runs.many import RunArguments, run_many
 from glosseme.runs.trajectory import run_trajectory
 from glosseme.runs.trajectory_file import read_trajectories
-from small_models import saved_gpt2
+from small_models import saved_bert, saved_gpt2
 from trained import STEPS, train
 
 SUITES = ["paired-focus/semantics", "paired-focus/syntax"]
@@ -294,3 +295,103 @@ def test_from_checkpoints_to_statistics_figures_and_a_page(
     assert "checkpoint-48" in page
     assert "safetensors weights are needed" in page
     assert "holds the weights of" in page or "the weights of checkpoint-16" in page
+
+
+def test_two_series_of_one_name_are_never_one(tmp_path: Path) -> None:
+    """Neither in one command nor one after the other; a series that was moved is known by its weights."""
+    for place, seed in (("a", 1), ("b", 2)):
+        saved_gpt2(tmp_path / place / "x/step_1", seed=seed)
+    out = tmp_path / "runs"
+    both = RunArguments([str(tmp_path / "a/x"), str(tmp_path / "b/x")], SUITES, out, limit=8)
+    with pytest.raises(GlossemeError, match="would share the folder x"):
+        list(run_trajectory(both, "all", quiet=True))
+    list(run_trajectory(asked(tmp_path / "a/x", out), "all", quiet=True))
+    (tmp_path / "b/x/step_1").rename(tmp_path / "b/x/step_2")
+    with pytest.raises(GlossemeError, match="another model of this name"):
+        list(run_trajectory(asked(tmp_path / "b/x", out), "all", quiet=True))
+    assert read_trajectories(out)["revision"].to_list() == ["step_1"]
+    (tmp_path / "a").rename(tmp_path / "elsewhere")
+    saved_gpt2(tmp_path / "elsewhere/x/step_3", seed=3)
+    list(run_trajectory(asked(tmp_path / "elsewhere/x", out), "all", quiet=True))
+    assert read_trajectories(out)["revision"].to_list() == ["step_1", "step_3"]
+
+
+def test_a_checkpoint_of_another_kind_is_missing(tmp_path: Path) -> None:
+    """Probabilities of sentences and pseudo-log-likelihoods aren't points of one curve."""
+    saved_gpt2(tmp_path / "x/step_1")
+    saved_bert(tmp_path / "x/step_2")
+    list(run_trajectory(asked(tmp_path / "x", tmp_path / "runs"), "all", quiet=True))
+    rows = read_trajectories(tmp_path / "runs").rows_by_key("revision", named=True, unique=True)
+    assert rows["step_2"]["reason"] == "it is a masked model, and the first checkpoint is a causal one"
+
+
+def test_a_request_that_cannot_be_met_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Not even for the suite that could have been asked: the next command isn't in its way."""
+    saved_gpt2(tmp_path / "x/step_1")
+    bad = RunArguments(
+        [str(tmp_path / "x")], ["paired-focus/semantics", "wdlmpro"], tmp_path / "runs", data={"wdlmpro": "nowhere"}
+    )
+    with pytest.raises(GlossemeError):
+        list(run_trajectory(bad, "all", quiet=True))
+    table = tmp_path / "bad.jsonl"
+    table.write_text('{"sentence_good": "a b"}\n')
+    bad = RunArguments([str(tmp_path / "x")], [SUITES[0], "blimp"], tmp_path / "runs", data={"blimp": str(table)})
+    with pytest.raises(GlossemeError):
+        list(run_trajectory(bad, "all", quiet=True))
+    assert not list((tmp_path / "runs").rglob("*.json"))
+
+
+def test_names_that_were_typed_wrongly_do_not_stay(tmp_path: Path) -> None:
+    """A name without a step is forgotten by the next command, one with a step by --overwrite; twins stay twins."""
+    folder, out = tmp_path / "x", tmp_path / "runs"
+    for step in (1, 2, 3):
+        saved_gpt2(folder / f"step_{step}", seed=min(step, 2))
+
+    def names(revisions: str, **more: Any) -> list[str]:
+        list(run_trajectory(asked(folder, out, **more), revisions, quiet=True))
+        return read_trajectories(out)["revision"].to_list()
+
+    assert names("step_1,stp1,step_9") == ["step_1", "step_9", "stp1"]
+    assert names("step_2") == ["step_1", "step_2", "step_9"]
+    assert names("step_3") == ["step_1", "step_2", "step_3", "step_9"]
+    assert read_trajectories(out)["same_as"].to_list() == [None, None, "step_2", None]
+    assert names("all", overwrite=True) == ["step_1", "step_2", "step_3"]
+
+
+def test_the_first_epoch_is_number_0(tmp_path: Path) -> None:
+    """It is trained, unlike step 0."""
+    assert checkpoints_of(named(tmp_path, *(f"epoch_{n}" for n in range(5))), "log")[0] == [
+        *("epoch_0", "epoch_1", "epoch_3", "epoch_4")
+    ]
+
+
+def test_models_that_tell_no_step_are_named(tmp_path: Path) -> None:
+    """The final model in the folder, and what is called best."""
+    for name in (".", "best", "step_1"):
+        saved_gpt2(tmp_path / "x" / name)
+    _, notes = checkpoints_of(series_of(str(tmp_path / "x")), "all")
+    assert notes == ["left out: models that tell no step: main, best (--revisions takes it by name, main)"]
+
+
+def test_a_broken_list_of_checkpoints_stops_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is named among what is left out."""
+    saved_gpt2(tmp_path / "x/step_1")
+    list(run_trajectory(asked(tmp_path / "x", tmp_path / "runs"), "all", quiet=True))
+    (tmp_path / "runs/x/trajectory.json").write_text("{")
+    for command in ("table", "report", "figures"):
+        out = [] if command == "table" else ["-o", str(tmp_path / command)]
+        assert main([command, str(tmp_path / "runs"), *out]) == 0
+    assert "trajectory.json: the list of checkpoints can't be read" in capsys.readouterr().out
+
+
+def test_what_is_no_file_is_never_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pipe stays a pipe, a link a link."""
+    list(run_many(asked("fake:random", tmp_path / "runs"), quiet=True))
+    os.mkfifo(tmp_path / "pipe")
+    assert main(["report", str(tmp_path / "runs"), "-o", str(tmp_path / "pipe")]) == 2
+    assert "this is no file" in capsys.readouterr().err
+    assert (tmp_path / "pipe").is_fifo()
+    (tmp_path / "link.html").symlink_to(tmp_path / "page.html")
+    assert main(["report", str(tmp_path / "runs"), "-o", str(tmp_path / "link.html")]) == 0
+    assert (tmp_path / "link.html").is_symlink()
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

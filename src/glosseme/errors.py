@@ -52,7 +52,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("xyz", ["b", "a"])
     "there are 'a', 'b'"
     """
-    names = sorted(known)
+    names = sorted(set(known))
     close = get_close_matches(name, names, n=3, cutoff=0.6)
     if close:
         return "did you mean " + " or ".join(repr(n) for n in close) + "?"

@@ -13,10 +13,12 @@ from glosseme.analysis.published import published_name
 from glosseme.errors import GlossemeError, nearest
 from glosseme.models.catalogue import facts_of
 from glosseme.runs.folder import Run
+from glosseme.words import quoted
 
-__all__ = ["Facts", "facts_of_run", "read_facts"]
+__all__ = ["Facts", "facts_of_run", "read_facts", "unmatched"]
 
 _COLUMNS: Final = ("model", "parameters", "tokens", "objective")
+_OBJECTIVES: Final = ("causal", "masked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +29,15 @@ class Facts:
     tokens: float | None = None
     """Tokens seen in training."""
     objective: str | None = None
+    """`causal` or `masked`."""
 
 
 def read_facts(path: Path) -> dict[str, Facts]:
     """Return the facts in a CSV file with the columns model, parameters, tokens, objective, by the models' names.
 
     `model` is a name as tables show it, or the last part of it; the other columns may be left out and cells left
-    empty. Raises `GlossemeError` with file and line for what is no such table.
+    empty. Raises `GlossemeError` with file and line for what is no such table, also where an objective is neither
+    `causal` nor `masked`.
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
@@ -45,14 +49,16 @@ def read_facts(path: Path) -> dict[str, Facts]:
         raise GlossemeError("there is no column 'model'", where=f"{path}:1", todo=f"give {', '.join(_COLUMNS)}")
     unknown = [name for name in head if name not in _COLUMNS]
     if unknown:
-        raise GlossemeError(f"there is no fact {unknown[0]!r}", where=f"{path}:1", todo=nearest(unknown[0], _COLUMNS))
+        raise GlossemeError(
+            f"there is no fact {quoted(unknown[0])}", where=f"{path}:1", todo=nearest(unknown[0], _COLUMNS)
+        )
     found: dict[str, Facts] = {}
     for cells in reader:
         if not any(cell.strip() for cell in cells):
             continue
         name, facts = _row(cells, head, f"{path}:{reader.line_num}")
         if name in found:
-            raise GlossemeError(f"model {name!r} stands in the file twice", where=f"{path}:{reader.line_num}")
+            raise GlossemeError(f"model {quoted(name)} stands in the file twice", where=f"{path}:{reader.line_num}")
         found[name] = facts
     return found
 
@@ -60,7 +66,7 @@ def read_facts(path: Path) -> dict[str, Facts]:
 def facts_of_run(run: Run, own: Mapping[str, Facts] | None = None) -> Facts:
     """Return what is known of a run's model: the user's own facts first, then the catalogue, then the run's record."""
     name = str(run.record["identity"]["model"])
-    said = (own or {}).get(name) or (own or {}).get(published_name(name)) or Facts()
+    said = next((own[key] for key in _names(name) if key in own), Facts()) if own else Facts()
     listed = facts_of(name) or {}
     model = run.record.get("model", {})
     return Facts(
@@ -70,6 +76,17 @@ def facts_of_run(run: Run, own: Mapping[str, Facts] | None = None) -> Facts:
     )
 
 
+def unmatched(own: Mapping[str, Facts], runs: Sequence[Run]) -> list[str]:
+    """Return the models of the user's own facts that none of the runs is of."""
+    known = {key for run in runs for key in _names(str(run.record["identity"]["model"]))}
+    return [name for name in own if name not in known]
+
+
+def _names(model: str) -> tuple[str, ...]:
+    """Return the names under which a file of facts may have a model, the fullest first."""
+    return model, model.rsplit("/", 1)[-1], published_name(model)
+
+
 def _row(cells: Sequence[str], head: Sequence[str], where: str) -> tuple[str, Facts]:
     if len(cells) != len(head):
         raise GlossemeError(f"there are {len(cells)} cells for {len(head)} columns", where=where)
@@ -77,7 +94,11 @@ def _row(cells: Sequence[str], head: Sequence[str], where: str) -> tuple[str, Fa
     if not row["model"]:
         raise GlossemeError("the model has no name", where=where)
     parameters, tokens = (_number(row.get(key, ""), key, where) for key in ("parameters", "tokens"))
-    return row["model"], Facts(parameters, tokens, row.get("objective") or None)
+    objective = row.get("objective", "").lower()
+    if objective and objective not in _OBJECTIVES:
+        what = f"objective {quoted(row['objective'])} is neither {' nor '.join(_OBJECTIVES)}"
+        raise GlossemeError(what, where=where, todo=nearest(objective, _OBJECTIVES))
+    return row["model"], Facts(parameters, tokens, objective or None)
 
 
 def _number(cell: str, key: str, where: str) -> float | None:
@@ -89,6 +110,6 @@ def _number(cell: str, key: str, where: str) -> float | None:
         number = math.nan
     if not (math.isfinite(number) and number > 0):
         raise GlossemeError(
-            f"{key} {cell!r} is no number above 0", where=where, todo="write it out, such as 410000000 or 4.1e8"
+            f"{key} {quoted(cell)} is no number above 0", where=where, todo="write it out, such as 410000000 or 4.1e8"
         )
     return number

@@ -23,6 +23,8 @@ PREDICTORS: Final = ("tokens", "parameters", "objective")
 _NAMES: Final = {"tokens": "log10 tokens", "parameters": "log10 parameters", "objective": "objective"}
 _FEWEST: Final = 3
 """Models without which nothing is fitted."""
+_NONE: Final = 1e-6
+"""Percentage points that are no difference: accuracies are shares of counts, whose differences are larger by far."""
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -88,7 +90,7 @@ def mixed_fits(table: pl.DataFrame, predictors: Sequence[str] = PREDICTORS) -> l
     fits = [_fit(table, names) for names in sets]
     if not any(found.fit for found in fits):
         todo = "run more models, or give what is known of them with --facts"
-        raise GlossemeError(fits[0].notes[-1], todo=todo, exit_code=WORK_FAILED)
+        raise GlossemeError(f"not fitted: {fits[0].notes[-1]}", todo=todo, exit_code=WORK_FAILED)
     return fits
 
 
@@ -144,14 +146,16 @@ def _fit(table: pl.DataFrame, predictors: tuple[str, ...]) -> MixedFit:
     if not wrong:
         x, names = coded(known, varied)
         y = known["accuracy"].to_numpy()
-        if np.ptp(y) < 1e-9:
+        if np.ptp(y) < _NONE:
             wrong = "all accuracies are equal"
         elif np.linalg.matrix_rank(x / np.abs(x).max(axis=0)) < x.shape[1] or known["model"].n_unique() <= x.shape[1]:
             wrong = f"the models don't tell {' and '.join(varied)} apart"
         elif known.height == known["model"].n_unique():
             wrong = "a model needs more than one observation"
+        elif _spread_within(known) < _NONE:
+            wrong = "a model's accuracies don't differ from each other: without a residual nothing can be judged"
         else:
-            found = fit_random_intercept(y, x, known["model"].to_list(), names)
+            found, wrong = _judged(fit_random_intercept(y, x, known["model"].to_list(), names))
     if wrong:
         notes = [wrong]
     if found and found.singular:
@@ -159,3 +163,18 @@ def _fit(table: pl.DataFrame, predictors: tuple[str, ...]) -> MixedFit:
     if found and not found.converged:
         notes.append("not converged: the criterion has no maximum in the range searched")
     return MixedFit(formula(varied or predictors), predictors, found, left_out, tuple(notes))
+
+
+def _spread_within(table: pl.DataFrame) -> float:
+    """Return the largest difference between two accuracies of one model."""
+    ranges = table.group_by("model").agg(spread=pl.col("accuracy").max() - pl.col("accuracy").min())
+    return float(ranges.select(pl.col("spread").max()).item())
+
+
+def _judged(fit: Fit) -> tuple[Fit | None, str]:
+    """Return a fit whose errors and degrees of freedom mean something, or why there is none."""
+    if fit.sd_residual < _NONE:
+        return None, "predictors and intercepts tell every accuracy: without a residual nothing can be judged"
+    if not all(np.isfinite([term.se, term.df]).all() and term.se > 0 and term.df > 0 for term in fit.terms):
+        return None, "the criterion is too flat at its maximum for standard errors and degrees of freedom"
+    return fit, ""

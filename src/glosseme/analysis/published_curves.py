@@ -12,6 +12,7 @@ import polars as pl
 
 from glosseme.errors import GlossemeError, nearest
 from glosseme.models.steps import step_of
+from glosseme.words import quoted
 
 __all__ = ["CURVE_COLUMNS", "read_published_curves"]
 
@@ -125,11 +126,11 @@ def _row(cells: Sequence[str], head: Sequence[str], kind: str, where: str) -> _R
     try:
         accuracy = float(row["accuracy"])
     except ValueError:
-        raise GlossemeError(f"the accuracy {row['accuracy']!r} is no number", where=where) from None
+        raise GlossemeError(f"the accuracy {quoted(row['accuracy'])} is no number", where=where) from None
     if not 0 <= accuracy <= 1:
-        raise GlossemeError(f"the accuracy {row['accuracy']} is no share between 0 and 1", where=where)
+        raise GlossemeError(f"the accuracy {quoted(row['accuracy'])} is no share between 0 and 1", where=where)
     if step_of(row["revision"]) is None:
-        raise GlossemeError(f"the revision {row['revision']!r} tells no step", where=where)
+        raise GlossemeError(f"the revision {quoted(row['revision'])} tells no step", where=where)
     found = _Row(where, row["revision"], row["construction"], row[kind], accuracy)
     _check_names(found, kind)
     return found
@@ -140,7 +141,7 @@ def _check_names(row: _Row, kind: str) -> None:
     constructions = [*_CONSTRUCTIONS, *(() if syntax else _BENCHMARKS)]
     if row.construction not in constructions:
         todo = nearest(row.construction, constructions)
-        raise GlossemeError(f"there is no construction {row.construction!r}", where=row.where, todo=todo)
+        raise GlossemeError(f"there is no construction {quoted(row.construction)}", where=row.where, todo=todo)
     known: list[str]
     prefixes: tuple[str, ...]
     if row.construction in _BENCHMARKS:
@@ -150,7 +151,7 @@ def _check_names(row: _Row, kind: str) -> None:
     else:
         known, prefixes = [*_FILTERS, *_FINER], ("verb_",)
     if row.kind not in known and not any(row.kind.startswith(p) and row.kind != p for p in prefixes):
-        raise GlossemeError(f"there is no {kind} {row.kind!r}", where=row.where, todo=nearest(row.kind, known))
+        raise GlossemeError(f"there is no {kind} {quoted(row.kind)}", where=row.where, todo=nearest(row.kind, known))
 
 
 def _curves(row: _Row) -> list[str]:

@@ -241,6 +241,8 @@ def data_of(given: list[str] | None) -> str | dict[str, str] | None:
                 todo = "with more than one --data write each as SUITE=PATH"
                 raise GlossemeError(f"which suite are the data {text!r} for?", todo=todo)
             return text
+        if name in by_name:
+            raise GlossemeError(f"there are two --data for {name!r}", todo="give each suite one")
         by_name[name] = path
     return by_name or None
 

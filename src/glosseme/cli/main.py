@@ -49,11 +49,17 @@ def _run(argv: Sequence[str] | None) -> int:
             return _say(_usage(error), WRONG_REQUEST)
         if debug:
             raise
-        what = str(error).strip().splitlines()[0] if str(error).strip() else ""
-        return _say(f"unexpected {type(error).__name__}: {what}; --debug shows where", WORK_FAILED)
+        return _say(_unexpected(error), WORK_FAILED)
     if code == _INTERRUPTED:
         return _say(_STOPPED, WORK_FAILED)
     return code if isinstance(code, int) else DONE
+
+
+def _unexpected(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is None:
+        return f"the output can't be written ({error.strerror or error})"
+    what = str(error).strip().splitlines()[0] if str(error).strip() else ""
+    return f"unexpected {type(error).__name__}: {what}; --debug shows where"
 
 
 def _usage(error: Any) -> str:

@@ -50,6 +50,7 @@ def checkpoints_of(series: Reference, wanted: str) -> tuple[list[str], list[str]
         return list(dict.fromkeys(named)), []
     there = _there(series)
     steps, notes = _one_series(there)
+    notes += _unnumbered(series, there)
     if not steps:
         raise GlossemeError(
             "no checkpoints were found: no name tells a step",
@@ -58,7 +59,9 @@ def checkpoints_of(series: Reference, wanted: str) -> tuple[list[str], list[str]
         )
     if named == [ALL]:
         return [name for _, name in sorted(steps.items())], notes
-    return [steps[step] for step in log_spaced(list(steps))], notes
+    # The first epoch is number 0, and is trained; a step 0 is not.
+    first = 1 if 0 in steps and "epoch" in steps[0].lower() else 0
+    return [steps[step - first] for step in log_spaced([step + first for step in steps])], notes
 
 
 def _names_todo(there: list[str]) -> str:
@@ -74,6 +77,18 @@ def _there(series: Reference) -> list[str]:
     return sorted(path.name for path in Path(series.name).iterdir() if path.is_dir())
 
 
+def _unnumbered(series: Reference, names: list[str]) -> list[str]:
+    """Return sentences on models that belong to a series and tell no step."""
+    if series.source != "folder":
+        return []
+    folder = Path(series.name)
+    others = [name for name in names if step_of(name) is None and (folder / name / "config.json").is_file()]
+    if (folder / "config.json").is_file():
+        others.insert(0, MAIN)
+    what = "the model in the folder itself" if others == [MAIN] else f"models that tell no step: {', '.join(others)}"
+    return [f"left out: {what} (--revisions takes it by name, {others[0]})"] if others else []
+
+
 def _one_series(names: list[str]) -> tuple[dict[int, str], list[str]]:
     """Return the names by step; of names of several patterns (epochs beside steps, stages) those of the commonest."""
     told = {name: step for name in names if (step := step_of(name)) is not None}
@@ -83,7 +98,8 @@ def _one_series(names: list[str]) -> tuple[dict[int, str], list[str]]:
     (pattern, _), *others = patterns.most_common()
     chosen = {step: name for name, step in sorted(told.items()) if _pattern(name, step) == pattern}
     left = sum(n for _, n in others)
-    notes = [f"{left} checkpoints with other names than {pattern!r} are left out (name them with --revisions)"]
+    some = "a checkpoint with another name" if left == 1 else f"{left} checkpoints with other names"
+    notes = [f"left out: {some} than {pattern!r} (--revisions takes them by name)"]
     return chosen, notes if left else []
 
 

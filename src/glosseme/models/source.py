@@ -126,7 +126,8 @@ def weight_files(folder: Path, *, where: str) -> tuple[str, ...]:
     if (folder / _WEIGHTS).is_file():
         return (_WEIGHTS,)
     if not (folder / _INDEX).is_file():
-        _refuse_pickles(where, sorted(p.name for p in folder.iterdir() if p.suffix in _PICKLED))
+        pickled = sorted(p.name for p in folder.iterdir() if p.suffix in _PICKLED)
+        _refuse_pickles(where, pickled, from_hub=folder.parent.name == "snapshots")
     shards = _shards(folder / _INDEX, where)
     missing = [s for s in shards if not (folder / s).is_file()]
     if missing:
@@ -144,13 +145,12 @@ def _shards(index: Path, where: str) -> list[str]:
     return names
 
 
-def _refuse_pickles(where: str, pickled: list[str]) -> None:
+def _refuse_pickles(where: str, pickled: list[str], *, from_hub: bool = True) -> None:
     has = f"only pickled weights ({pickled[0]}), which can run code and are not loaded" if pickled else "none"
     what = f"safetensors weights are needed and there are {has}"
-    todo = (
-        "convert them with transformers' save_pretrained on a machine you trust, "
-        "or try the hub's converted copy: @refs/pr/N of its conversion pull request"
-    )
+    todo = "convert them with transformers' save_pretrained on a machine you trust" if pickled or from_hub else None
+    if from_hub:
+        todo = f"{todo}, or try the hub's converted copy: @refs/pr/N of its conversion pull request"
     raise GlossemeError(what, where=where, todo=todo)
 
 

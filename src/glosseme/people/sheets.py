@@ -21,6 +21,7 @@ import polars as pl
 from glosseme.errors import GlossemeError
 from glosseme.people.draw import TASKS, draw_groups
 from glosseme.suites.wdlmpro.tasks import WDLMPRO
+from glosseme.words import quoted
 
 __all__ = ["FORMAT", "KEY", "read_key", "read_sheet", "write_sheets"]
 
@@ -44,6 +45,8 @@ def write_sheets(
     """
     if suite != WDLMPRO.name:
         raise GlossemeError(f"there are no sheets of {suite!r}", todo=f"people are asked {WDLMPRO.name}")
+    if data is not None and not data.strip():
+        raise GlossemeError("the data have an empty name", where="--data", todo="name a wordnet, or leave --data out")
     source = data or WDLMPRO.sets[0]
     rows = draw_groups(source, n_groups, n_candidates, seed)
     sheets = {task: out / _SHEETS / f"{task}.csv" for task in TASKS}
@@ -120,7 +123,7 @@ def read_key(path: Path) -> pl.DataFrame:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         if record["format"] != FORMAT:
-            what = f"the key has format {record['format']!r}, and this version reads {FORMAT}"
+            what = f"the key has format {quoted(str(record['format']))}, and this version reads {FORMAT}"
             raise GlossemeError(what, where=str(path), todo=_TODO_KEY)
         rows = [
             (g["group"], g["task"], g["target"], option, candidate)
@@ -166,10 +169,12 @@ def read_sheet(path: Path, key: pl.DataFrame) -> pl.DataFrame:
 
 def _check_option(group: str, option: str, known: set[tuple[str, str]], sizes: dict[str, int], where: str) -> None:
     if group not in sizes:
-        raise GlossemeError(f"the key has no group {group!r}", where=where, todo="rate each sheet with its own key")
+        raise GlossemeError(
+            f"the key has no group {quoted(group)}", where=where, todo="rate each sheet with its own key"
+        )
     if (group, option) not in known:
         raise GlossemeError(
-            f"group {group} has no option {option!r}", where=where, todo="leave the options as they were"
+            f"group {group} has no option {quoted(option)}", where=where, todo="leave the options as they were"
         )
 
 
@@ -181,7 +186,7 @@ def _rank(written: str, size: int, group: str, where: str) -> int:
         # Spreadsheets write 3 as 3.0 or 3,0 when they are in the mood.
         number = float(written.replace(",", "."))
     except ValueError:
-        raise GlossemeError(f"{written!r} is no rank", where=where, todo=todo) from None
+        raise GlossemeError(f"{quoted(written)} is no rank", where=where, todo=todo) from None
     if not number.is_integer() or not 1 <= number <= size:
         raise GlossemeError(f"rank {written} is out of range in {group}", where=where, todo=todo)
     return int(number)

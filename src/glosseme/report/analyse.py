@@ -8,27 +8,24 @@ from typing import Final
 
 import polars as pl
 
-from glosseme.analysis.curves import curves_of_runs, read_published_curves
+from glosseme.analysis.curves import read_published_curves
 from glosseme.analysis.differences import FEWEST, differences
-from glosseme.analysis.finals import final_runs, of_same_items
+from glosseme.analysis.finals import final_runs
 from glosseme.analysis.pairs import paired_runs
 from glosseme.errors import WORK_FAILED, GlossemeError, nearest
-from glosseme.models.steps import step_of
 from glosseme.report.cells import INTERVAL, counted, plain
+from glosseme.report.checkpoints import grouped, own_curves, without_seeds
 from glosseme.report.mixed import mixed_of_runs
 from glosseme.report.runs import choose_runs, left_out
 from glosseme.report.statistics import HOLM_NOTE, MARK, block, check_format, flat
 from glosseme.report.units import unit_notes
 from glosseme.runs.folder import Run
-from glosseme.runs.trajectory_file import read_trajectories
 
 __all__ = [
-    "copies_of",
     "curves_from",
     "differences_of",
     "mixed_of_runs",
     "pairs_of_runs",
-    "trajectory_curves",
     "without_trajectories",
 ]
 
@@ -118,89 +115,24 @@ def _published(paths: Sequence[Path], model: str | None) -> tuple[pl.DataFrame, 
 def _of_trajectories(root: Path, model: str | None) -> tuple[pl.DataFrame, list[str]]:
     """Return the curves of models with enough checkpoints, each of its own weights, and notes on what is left out."""
     chosen = choose_runs(root, model=model)
-    enough, notes = trajectory_curves(chosen.finished, copies_of(root))
+    enough, notes = own_curves(chosen.finished)
+    notes += left_out(chosen)
     if not enough.height:
+        what = f"no model here has {FEWEST} checkpoints or more that can be compared"
         raise GlossemeError(
-            f"no model here has {FEWEST} checkpoints or more",
+            f"{what} ({'; '.join(notes)})" if notes else what,
             where=str(root),
             todo="run `glosseme trajectory`, or give --published",
             exit_code=WORK_FAILED,
         )
-    return enough, [*notes, *left_out(chosen)]
-
-
-def trajectory_curves(runs: Sequence[Run], copies: dict[tuple[str, str], str]) -> tuple[pl.DataFrame, list[str]]:
-    """Return the curves of the models that have enough checkpoints, each of its own weights, and notes on the others.
-
-    `copies` names, for a model and a revision, the earlier revision whose weights it holds.
-    """
-    notes: list[str] = []
-    kept: list[Run] = []
-    for group in _grouped(runs, "model", "suite"):
-        same, said = of_same_items(group)
-        kept += same
-        notes += said
-    kept, twice = _each_once(kept, copies)
-    curves = curves_of_runs(kept).filter(pl.col("step").is_not_null())
-    enough = curves.filter(pl.col("step").n_unique().over("model") >= FEWEST)
-    shown = set(enough["model"])
-    notes += [note for model, note in twice if model in shown]
-    few = sorted(set(curves["model"]) - shown)
-    notes += [f"left out, with fewer than {FEWEST} checkpoints: {', '.join(few)}"] if few else []
     return enough, notes
-
-
-def _grouped(runs: Sequence[Run], *keys: str) -> list[list[Run]]:
-    groups: dict[tuple[str, ...], list[Run]] = {}
-    for run in runs:
-        groups.setdefault(tuple(str(run.record["identity"][key]) for key in keys), []).append(run)
-    return list(groups.values())
-
-
-def copies_of(root: Path) -> dict[tuple[str, str], str]:
-    """Return which revisions hold the weights of an earlier one, as their trajectory says."""
-    said = read_trajectories(root).filter(pl.col("same_as").is_not_null())
-    return {(row["model"], row["revision"]): row["same_as"] for row in said.iter_rows(named=True)}
-
-
-def _each_once(runs: Sequence[Run], copies: dict[tuple[str, str], str]) -> tuple[list[Run], list[tuple[str, str]]]:
-    """Return the runs of different checkpoints, and for each one left out its model and a note.
-
-    Left out is what holds the weights of an earlier checkpoint, has its step, or tells no step: between a checkpoint
-    and its copy no training was done, and a difference of 0 would say that it taught nothing.
-    """
-    kept: list[Run] = []
-    notes: dict[tuple[str, str], None] = {}
-    for group in _grouped(runs, "model", "suite"):
-        seen: dict[object, str] = {}
-        for run in sorted(group, key=lambda r: _step(r)):
-            identity = run.record["identity"]
-            name, revision = str(identity["model"]), str(identity["revision"])
-            step, weights = step_of(revision), identity.get("weights_sha256")
-            same = copies.get((name, revision))
-            before = same if same in seen.values() else seen.get(("weights", weights)) or seen.get(("step", step))
-            if step is None or before:
-                why = f"has the weights or the step of {before}" if before else "tells no step"
-                notes[name, f"left out: {name}@{revision} {why}"] = None
-                continue
-            kept.append(run)
-            seen[("step", step)] = revision
-            if weights:
-                seen[("weights", weights)] = revision
-    return kept, list(notes)
-
-
-def _step(run: Run) -> int:
-    step = step_of(str(run.record["identity"]["revision"]))
-    # What tells no step comes last: it may hold the weights of the last checkpoint under another name.
-    return 2**62 if step is None else step
 
 
 def without_trajectories(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
     """Return the runs without those of a trajectory's earlier checkpoints, and notes on which stands for which."""
-    kept: list[Run] = []
     notes: dict[str, None] = {}
-    for group in _grouped(runs, "model", "suite"):
+    stepped, kept = without_seeds(runs)
+    for group in grouped(stepped, "model", "suite"):
         revisions = {str(run.record["identity"]["revision"]) for run in group}
         last, said = final_runs(group) if len(revisions) >= FEWEST else (group, [])
         kept += last
@@ -221,6 +153,7 @@ def _difference_notes(table: pl.DataFrame, convention: str) -> Iterator[str]:
         for row in apart.iter_rows(named=True):
             yield f"  {row['a']}, {row['b']}: rho {row['rho_ties']:.3f} instead of {row['rho']:.3f}"
     if table["left_out"].sum():
-        yield f"checkpoints that one of two curves lacks are left out, up to {table['left_out'].max()!r} in a pair"
+        most = int(table.select(pl.col("left_out").max()).item())
+        yield f"checkpoints that one of two curves lacks are left out: up to {counted(most, 'checkpoint')} of a pair"
     for reason in table["reason"].drop_nulls().unique(maintain_order=True):
         yield f"{counted(table.filter(reason=reason).height, 'pair')} without rho or interval: {reason}"

@@ -10,6 +10,8 @@ from typing import Final
 
 import polars as pl
 
+from glosseme.words import counted
+
 __all__ = ["INTERVAL", "cells", "counted", "finite", "latex", "latex_number", "markdown", "plain", "width"]
 
 INTERVAL: Final = "interval"
@@ -75,16 +77,6 @@ def _number(value: float, digits: int) -> str:
 def plain(value: object) -> str:
     """Return text on one line, without control characters."""
     return "".join(char for char in " ".join(str(value).split()) if char.isprintable())
-
-
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun: 1 item, 1,200 items.
-
-    >>> counted(1, "run"), counted(1200, "item without a value")
-    ('1 run', '1,200 items without a value')
-    """
-    first, space, rest = noun.partition(" ")
-    return f"{n:,} {first}{'' if n == 1 else 's'}{space}{rest}"
 
 
 def width(text: str) -> int:

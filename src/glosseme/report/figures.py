@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,8 @@ from glosseme.runs.folder import Run
 __all__ = ["FORMATS", "figures_of_runs", "png", "svg", "write_figures"]
 
 FORMATS: Final = ("svg", "png", "json")
+_CAPTIONS: Final = "captions.json"
+_PLAIN: Final = re.compile(r"[a-z0-9.-]+")
 
 
 def figures_of_runs(runs: Sequence[Run]) -> list[Figure]:
@@ -79,8 +82,9 @@ def write_figures(
 ) -> Iterator[Path]:
     """Write every figure that the runs under a folder allow, and yield the files.
 
-    `formats` are names of `FORMATS` with commas; captions go into `captions.json`. Raises `GlossemeError` for an
-    unknown format, a folder that can't be written, and runs that allow no figure.
+    `formats` are names of `FORMATS` with commas; captions go into `captions.json`. Files that an earlier call's captions
+    list and that aren't made now are removed, nothing else. Raises `GlossemeError` for an unknown format, a folder that
+    can't be written, and runs that allow no figure.
     """
     chosen = _formats(formats)
     figures = figures_of_runs(choose_runs(root, suite, model).finished)
@@ -93,19 +97,41 @@ def write_figures(
         )
     try:
         out.mkdir(parents=True, exist_ok=True)
+        made: dict[str, list[str]] = {figure.name: [] for figure in figures}
         for figure in figures:
             for format_, content in _contents(figure, chosen):
                 path = out / f"{figure.name}.{format_}"
                 path.write_bytes(content)
+                made[figure.name].append(path.name)
                 yield path
-        path = out / "captions.json"
-        captions = {figure.name: {"title": figure.title, "caption": figure.caption} for figure in figures}
+        for path in _stale(out, {name for names in made.values() for name in names}):
+            path.unlink()
+        path = out / _CAPTIONS
+        captions = {f.name: {"title": f.title, "caption": f.caption, "files": made[f.name]} for f in figures}
         path.write_text(json.dumps(captions, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         yield path
     except OSError as error:
         raise GlossemeError(
             f"the folder can't be written ({error.strerror})", where=str(out), todo="choose another one with -o"
         ) from None
+
+
+def _stale(out: Path, made: Collection[str]) -> Iterator[Path]:
+    """Yield the files that an earlier call made in the folder, as its captions say, and this one didn't."""
+    try:
+        said = json.loads((out / _CAPTIONS).read_text(encoding="utf-8"))
+        listed = [(str(figure), str(name)) for figure, about in said.items() for name in about["files"]]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        # Without a list of ours nothing here is known to be ours.
+        return
+    for figure, name in listed:
+        ours = (
+            name in {f"{figure}.{format_}" for format_ in FORMATS}
+            and bool(_PLAIN.fullmatch(figure))
+            and name != _CAPTIONS
+        )
+        if ours and name not in made and (out / name).is_file() and not (out / name).is_symlink():
+            yield out / name
 
 
 def _formats(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from glosseme.analysis.facts import read_facts
+from glosseme.analysis.facts import read_facts, unmatched
 from glosseme.analysis.finals import final_runs, of_same_items
 from glosseme.analysis.logistic import LogisticFit, fit_items, items_of_models
 from glosseme.analysis.mixed import MixedFit, mixed_fits, observations
@@ -51,6 +51,8 @@ def mixed_of_runs(
     same, notes = of_same_items(chosen.finished)
     runs, said = final_runs(same)
     notes += said
+    missing = unmatched(own or {}, chosen.finished)
+    notes += [f"--facts: no run here is of {', '.join(missing)}"] if missing else []
     if items:
         observations(runs[:1], by, own)
         fit = fit_items(items_of_models(runs, own), names)

@@ -15,7 +15,7 @@ from glosseme.report.cells import counted
 from glosseme.report.tables import render
 from glosseme.report.units import clipped, declared, unit_notes
 from glosseme.runs.folder import Run, survey
-from glosseme.runs.trajectory_file import read_trajectories
+from glosseme.runs.trajectory_file import read_trajectories, survey_trajectories
 from glosseme.suites import group_of
 
 __all__ = ["Chosen", "choose_runs", "left_out", "rows_of_run", "summary_of_runs", "table_of_runs"]
@@ -112,7 +112,7 @@ def _survey(roots: Sequence[Path]) -> tuple[list[Run], list[GlossemeError], str]
         found, wrong = survey(root)
         for run in found:
             runs.setdefault(run.folder.resolve(), run)
-        broken |= {str(error.where): error for error in wrong}
+        broken |= {str(error.where): error for error in (*wrong, *survey_trajectories(root)[1])}
     return list(runs.values()), list(broken.values()), ", ".join(map(str, roots))
 
 
@@ -121,7 +121,7 @@ def left_out(chosen: Chosen) -> Iterator[str]:
     for run in chosen.unfinished:
         yield f"not finished and left out: {run.folder}"
     for error in chosen.broken:
-        yield f"left out: {error.where}: {error.what}"
+        yield f"left out: {error}"
 
 
 def _suite(run: Run) -> str:

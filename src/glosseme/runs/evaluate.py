@@ -45,10 +45,14 @@ def evaluate(
     """
     shared = shared or Shared()
     settings = settings or Settings()
+    # Nothing is written before all that can be wrong with the requests has been looked at.
     runs = [
         _prepare(model, one, out, settings, progress, overwrite=overwrite, shared=shared, store=store) for one in asked
     ]
     try:
+        for one in runs:
+            if isinstance(one, Job):
+                one.begin()
         return [one.run(progress) if isinstance(one, Job) else one for one in runs]
     finally:
         shared.release()
@@ -68,9 +72,10 @@ def _prepare(
     folder = run_folder(model, asked, out)
     identity = _identity(model, asked)
     before = None if overwrite else read_run(folder)
-    if before is not None:
+    # What isn't finished may be replaced: its values are in the store, where they are found by their tokens.
+    if before is not None and before.finished:
         _check_same(before, identity)
-        if before.finished and before.record["identity"] == identity:
+        if before.record["identity"] == identity and _is_whole(before):
             return before
     job: Job[Any]
     if isinstance(model, StaticModel):
@@ -79,6 +84,14 @@ def _prepare(
         job = LikelihoodJob(model, asked, folder, identity, shared, settings=settings, store=store)
     job.prepare(progress)
     return job
+
+
+def _is_whole(run: Run) -> bool:
+    try:
+        run.check()
+    except GlossemeError:
+        return False
+    return True
 
 
 def _identity(model: Model, asked: Asked) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from glosseme.errors import GlossemeError
 
 __all__ = [
     *("FORMAT", "OUTCOMES", "RUN", "SCORES"),
-    *("Run", "find_runs", "read_run", "survey", "write_json", "write_table"),
+    *("Run", "find_runs", "read_run", "replacing", "survey", "write_json", "write_table"),
 ]
 
 FORMAT = 1
@@ -41,6 +42,12 @@ class Run:
             (self.folder / name).is_file() for name in (SCORES, OUTCOMES)
         )
 
+    def check(self) -> None:
+        """Raise `GlossemeError` if one of its tables can't be read; only their ends are looked at."""
+        for name in (SCORES, OUTCOMES):
+            with _told(self.folder / name):
+                pl.read_parquet_schema(self.folder / name)
+
     def scores(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return one row a request, with all columns or those named."""
         return _read_table(self.folder / SCORES, columns)
@@ -51,13 +58,19 @@ class Run:
 
 
 def _read_table(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    try:
+    with _told(path):
         return pl.read_parquet(path, columns=None if columns is None else list(columns))
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
     except (OSError, pl.exceptions.PolarsError) as error:
         raise GlossemeError(
             f"the table can't be read ({(str(error).splitlines() or ['no reason given'])[0]})",
             where=str(path),
-            todo="run the suite again with --overwrite",
+            todo="run the suite again",
         ) from None
 
 
@@ -119,6 +132,8 @@ def survey(root: Path) -> tuple[list[Run], list[GlossemeError]]:
     for path in sorted(root.rglob(RUN), key=_natural):
         try:
             run = read_run(path.parent)
+            if run is not None and run.finished:
+                run.check()
         except GlossemeError as error:
             broken.append(error)
         else:
@@ -137,28 +152,28 @@ def _natural(path: Path) -> list[list[tuple[bool, int, str]]]:
 def write_json(path: Path, record: dict[str, Any]) -> None:
     """Write strict JSON, whole or not at all."""
     text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
-    with _replacing(path) as temporary:
+    with replacing(path) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def write_table(path: Path, table: pl.DataFrame) -> None:
     """Write a Parquet file, whole or not at all."""
-    with _replacing(path) as temporary:
+    with replacing(path) as temporary:
         table.write_parquet(temporary)
 
 
-class _replacing:  # noqa: N801  # reads as a verb where it is used
-    """A temporary sibling that takes the place of a file when all went well."""
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary sibling that takes the place of a file when all went well; a link stays, its target is replaced.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._temporary = path.with_name(f".{path.name}.{os.getpid()}")
-
-    def __enter__(self) -> Path:
-        return self._temporary
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._temporary.replace(self._path)
-        else:
-            self._temporary.unlink(missing_ok=True)
+    Raises `GlossemeError` for what is no file: a device or a pipe would be lost.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        raise GlossemeError("this is no file", where=str(path), todo="name another one")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        yield temporary
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)

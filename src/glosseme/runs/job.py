@@ -72,6 +72,9 @@ class Job(ABC, Generic[M]):
         self.notes += notes
         self.requests = self.items.requests
         self._ready()
+
+    def begin(self) -> None:
+        """Say in the folder that the run is under way."""
         self._write_record("running", {})
 
     def run(self, progress: Progress) -> Run:

@@ -83,13 +83,18 @@ def asked_of(
         if value not in suite.options[name]:
             raise GlossemeError(f"{suite.name} has no {name} {value!r}", todo=nearest(value, suite.options[name]))
         chosen[name] = value
+    if data is not None and not data.strip():
+        todo = (
+            f"name a set, a file or a folder for {suite.name}, or leave --data out: a variable of the shell is unset?"
+        )
+        raise GlossemeError("the data have an empty name", where="--data", todo=todo)
     given = dict(files or {})
     for name, path in given.items():
         if name not in suite.files:
             raise GlossemeError(f"{suite.name} takes no file --{name}", todo=nearest(name, suite.files))
         sha256_of(path)
     if data is None or data in suite.sets:
-        chosen_set = data or suite.sets[0]
+        chosen_set = suite.sets[0] if data is None else data
         label = suite.named() if suite.named is not None and chosen_set == suite.sets[0] else None
         return Asked(suite, chosen_set, None, chosen, limit, seed, bos, label, given)
     hashed = suite.data_sha256(data) if suite.data_sha256 is not None else _hash_of(suite, data)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 
 from glosseme.errors import WORK_FAILED, GlossemeError
 from glosseme.models import OpenModel, Reference
 from glosseme.models.catalogue import expand
-from glosseme.models.revisions import checkpoints_of, series_of
+from glosseme.models.revisions import ALL, LOG, checkpoints_of, series_of
 from glosseme.models.steps import step_of
 from glosseme.progress import QuietProgress, progress_for
 from glosseme.runs.evaluate import evaluate
@@ -17,7 +19,7 @@ from glosseme.runs.likelihood import STORE
 from glosseme.runs.many import RunArguments, all_asked, check_arguments, opened_model
 from glosseme.runs.options import Asked
 from glosseme.runs.shared import Shared
-from glosseme.runs.trajectory_file import Step, write_trajectory
+from glosseme.runs.trajectory_file import Step, check_series, write_trajectory
 from glosseme.scoring.execute import Settings
 
 __all__ = ["run_trajectory"]
@@ -41,13 +43,27 @@ def run_trajectory(arguments: RunArguments, revisions: str = "log", *, quiet: bo
     """
     settings = check_arguments(arguments)
     progress = progress_for(quiet=quiet)
-    found = [_found(series_of(name), revisions, arguments, progress) for name in expand(arguments.models)]
+    every = [series_of(name) for name in expand(arguments.models)]
+    _check_labels(every)
+    found = [_found(series, revisions, arguments, progress) for series in every]
     asked = [all_asked(_first(checkpoints), arguments) for _, checkpoints in found]
     try:
         for (series, checkpoints), suites in zip(found, asked, strict=True):
             yield _run(series, checkpoints, suites, arguments, settings, progress)
     finally:
         progress.end()
+
+
+def _check_labels(every: Sequence[Reference]) -> None:
+    """Raise `GlossemeError` for two series whose runs would lie in one folder."""
+    taken: dict[str, str] = {}
+    for series in every:
+        other = taken.setdefault(series.label, series.name)
+        if other != series.name:
+            raise GlossemeError(
+                f"{other} and {series.name} would share the folder {series.label}",
+                todo="run them apart, each with a folder of its own (-o), or rename one",
+            )
 
 
 def _found(
@@ -64,12 +80,30 @@ def _found(
         raise GlossemeError(
             f"none of {len(opened)} checkpoints can be run; of the first: {opened[0].step.reason}",
             where=series.display,
-            todo="check the names given with --revisions",
+            todo=None if revisions in (LOG, ALL) else "check the names given with --revisions",
         )
+    _one_kind(opened)
     _mark_equal(opened)
     for checkpoint in opened:
         _say(series, checkpoint.step, progress)
+    if not arguments.overwrite:
+        steps = [checkpoint.step for checkpoint in opened]
+        check_series(arguments.out / series.label, _identity(series), steps)
     return series, opened
+
+
+def _identity(series: Reference) -> str:
+    """Return what tells a series from another of the same name, without the folders of this machine."""
+    return sha256(series.name.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _one_kind(checkpoints: list[_Checkpoint]) -> None:
+    """Take checkpoints out that are of another kind than the first: their values aren't on one scale."""
+    kind = _first(checkpoints).kind
+    for checkpoint in checkpoints:
+        if checkpoint.model is not None and checkpoint.model.kind != kind:
+            reason = f"it is a {checkpoint.model.kind} model, and the first checkpoint is a {kind} one"
+            checkpoint.model, checkpoint.step = None, replace(checkpoint.step, status="missing", reason=reason)
 
 
 def _opened(series: Reference, revision: str, arguments: RunArguments, progress: QuietProgress) -> _Checkpoint:
@@ -77,8 +111,9 @@ def _opened(series: Reference, revision: str, arguments: RunArguments, progress:
     try:
         model = opened_model(f"{series.name}@{revision}", arguments, progress)
         if isinstance(model, OpenModel):
-            model.weights()
-            return _Checkpoint(step, model)
+            weights = json.dumps(sorted(model.weights().items()))
+            known = sha256(weights.encode()).hexdigest() if weights != "[]" else None
+            return _Checkpoint(replace(step, weights=known), model)
         reason = "static embeddings have no checkpoints"
     except GlossemeError as error:
         reason = _reason(error)
@@ -92,13 +127,12 @@ def _reason(error: GlossemeError) -> str:
 
 def _mark_equal(checkpoints: list[_Checkpoint]) -> None:
     """Mark each checkpoint whose weight files are those of an earlier one."""
-    first: dict[tuple[tuple[str, str], ...], str] = {}
+    first: dict[str, str] = {}
     for checkpoint in checkpoints:
-        weights = checkpoint.model.weights() if checkpoint.model is not None else {}
-        if weights:
-            earlier = first.setdefault(tuple(sorted(weights.items())), checkpoint.step.revision)
-            if earlier != checkpoint.step.revision:
-                checkpoint.step = replace(checkpoint.step, same_as=earlier)
+        step = checkpoint.step
+        earlier = step.revision if step.weights is None else first.setdefault(step.weights, step.revision)
+        if earlier != step.revision:
+            checkpoint.step = replace(step, same_as=earlier)
 
 
 def _say(series: Reference, step: Step, progress: QuietProgress) -> None:
@@ -122,7 +156,6 @@ def _run(
 ) -> Path:
     folder = arguments.out / series.label
     shared, stores, failed = Shared(), dict[str, Path](), list[GlossemeError]()
-    path = write_trajectory(folder, series.public_name, [checkpoint.step for checkpoint in checkpoints])
     for checkpoint in checkpoints:
         model = checkpoint.model
         if model is None:
@@ -148,8 +181,9 @@ def _run(
             _say(series, checkpoint.step, progress)
             failed.append(error)
         model.close()
-    if failed:
-        write_trajectory(folder, series.public_name, [checkpoint.step for checkpoint in checkpoints])
-    if len(failed) == sum(checkpoint.model is not None for checkpoint in checkpoints):
+        # Only once the first has shown that the suites can be asked, and after each, lest an interruption lose some.
+        steps = [checkpoint.step for checkpoint in checkpoints]
+        path = write_trajectory(folder, series.public_name, _identity(series), steps, anew=arguments.overwrite)
+    if len(failed) == len(stores):
         raise failed[0]
     return path

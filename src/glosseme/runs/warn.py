@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from glosseme.measures import SLOT
+from glosseme.words import counted
 
 __all__ = ["warnings_of"]
 
@@ -29,21 +30,20 @@ def warnings_of(
         rows = requests.filter(stray.fill_null(value=False))
         if rows.height:
             found.append(
-                f"{rows.height} requests have a {column} with stray spaces, scored as they are"
-                f" (first: item {rows['item'][0]!r})"
+                f"{_requests(rows)} a {column} with stray spaces, scored as they are (first: item {rows['item'][0]!r})"
             )
     written = pl.any_horizontal(pl.col("context", "text").str.contains_any(list(special)).fill_null(value=False))
     rows = requests.filter(written) if special else requests.clear()
     if rows.height:
         found.append(
-            f"{rows.height} requests have a special token of the tokenizer in their text, which carries no value"
+            f"{_requests(rows)} a special token of the tokenizer in the text, which carries no value"
             f" (first: item {rows['item'][0]!r})"
         )
     masks = pl.any_horizontal(pl.col("context", "text").str.contains_any(_MASKS).fill_null(value=False))
     rows = requests.filter(masks)
     if rows.height:
         found.append(
-            f"{rows.height} requests have {' or '.join(_MASKS)} in their text, read letter by letter;"
+            f"{_requests(rows)} {' or '.join(_MASKS)} in the text, read letter by letter;"
             f" a slot is written {SLOT} (first: item {rows['item'][0]!r})"
         )
     if not first_token_scored:
@@ -56,7 +56,11 @@ def warnings_of(
         )
         if differ.height:
             found.append(
-                f"in {differ.height} items the sentences differ in their first word, whose first token has no"
-                " probability because the tokenizer adds no BOS (--bos always puts one in front)"
+                f"in {counted(differ.height, 'item')} the sentences differ in their first word, whose first token has"
+                " no probability because the tokenizer adds no BOS (--bos always puts one in front)"
             )
     return found
+
+
+def _requests(rows: pl.DataFrame) -> str:
+    return counted(rows.height, "request", ("has", "have"))

@@ -45,7 +45,7 @@ def find_suites(name: str) -> tuple[Suite, ...]:
         return (suites[name],)
     parts = tuple(s for s in suites.values() if group_of(s.name) == name and s.in_group)
     if not parts:
-        names = [*suites, *{group_of(s) for s in suites}]
+        names = {*suites, *(group_of(s) for s in suites)}
         raise GlossemeError(f"there is no suite {name!r}", todo=nearest(name, names))
     return parts
 

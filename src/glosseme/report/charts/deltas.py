@@ -20,14 +20,16 @@ _BINS: Final = 32
 _HEIGHT: Final = 54
 _TOLD: Final = {"description": "about:N", "tooltip": "about:N"}
 _KEYS: Final = ("row", "column")
+_RIGHT: Final = pl.when(pl.col("delta").abs() <= TIE).then(0.5).otherwise((pl.col("delta") > 0).cast(pl.Float64)).mean()
+"""The share of items right of zero, where half of a tie is. An accuracy with even weights is another number."""
 
 
 def binned(items: pl.DataFrame) -> pl.DataFrame:
     """Return the histogram of `delta` in each `row` and `column`: the bin's edges and its share of the items (`share`).
 
     Bins are the same in all panels, as wide as the middle 99% of all items ask for, and zero is an edge. The last
-    bins hold what lies beyond. `above` is the share of a panel's judged items that are right (a tie counts as in
-    `correct`), `n` their number.
+    bins hold what lies beyond. `above` is the share of a panel's judged items right of zero (of ties half), `n` their
+    number.
     """
     judged = items.filter(pl.col("delta").is_not_null() & pl.col("correct").is_not_null())
     if not judged.height:
@@ -46,7 +48,7 @@ def binned(items: pl.DataFrame) -> pl.DataFrame:
     )
     placed = pl.concat([weighed, below]).with_columns(pl.col("place").clip(-most, most - 1).cast(pl.Int64))
     total = judged.group_by(_KEYS, maintain_order=True).agg(
-        n=pl.len().cast(pl.Int64), above=pl.col("correct").mean(), median=pl.col("delta").median()
+        n=pl.len().cast(pl.Int64), above=_RIGHT, median=pl.col("delta").median()
     )
     counts = placed.group_by(*_KEYS, "place").agg(count=pl.col("weight").sum())
     joined = total.join(counts, on=_KEYS, how="left", maintain_order="left").sort("place", maintain_order=True)
@@ -80,14 +82,15 @@ def histograms_chart(bins: pl.DataFrame, unit: str, rows: Sequence[str], columns
     drawn = bins.with_columns(
         pl.Series("about", [text.replace(", : ", ": ") for text in texts], pl.String),
         right=pl.col("start") >= 0,
-        says=pl.when(pl.col("n") > 0).then(pl.col("above").map_elements(number, pl.String) + " right"),
+        says=pl.when(pl.col("n") > 0).then(pl.col("above").map_elements(number, pl.String) + " right of zero"),
     )
-    low, high = float(bins["start"].min()), float(bins["end"].max())  # type: ignore[arg-type]
+    # Zero is in the picture also where all items are on one side of it.
+    low, high = min(0.0, *bins["start"].to_list()), max(0.0, *bins["end"].to_list())
     x = alt.X(
         "start:Q",
         title=f"delta ({unit})",
         scale=alt.Scale(domain=[low, high], nice=False),
-        axis=alt.Axis(grid=False, tickCount=6),
+        axis=_ticks(width),
     )
     # Room above the highest bar for the share.
     most = max(float(share) for share in bins["share"])
@@ -101,6 +104,12 @@ def histograms_chart(bins: pl.DataFrame, unit: str, rows: Sequence[str], columns
         _shares(width),
     ]
     return _arranged(layers, table(drawn), rows, columns, width)
+
+
+def _ticks(width: float) -> alt.Axis:
+    """Return an axis of deltas whose labels touch neither each other nor those of the panel beside it."""
+    count = max(2, min(6, int(width // 50)))
+    return alt.Axis(grid=False, tickCount=count, labelFlush=True, labelOverlap="greedy", labelSeparation=6)
 
 
 def _shares(width: float) -> alt.Chart:
@@ -140,7 +149,7 @@ def quantiles(items: pl.DataFrame) -> pl.DataFrame:
     return judged.group_by("name", "column", maintain_order=True).agg(
         *(pl.col("delta").quantile(share, "linear").alias(name) for name, share in shares.items()),
         n=pl.len().cast(pl.Int64),
-        above=pl.col("correct").mean(),
+        above=_RIGHT,
     )
 
 
@@ -149,7 +158,8 @@ def quantiles_chart(rows: pl.DataFrame, unit: str, order: Sequence[str], columns
     names = labels(order)
     texts = [
         f"{row['name']}{', ' * bool(row['column'])}{row['column']}: median {row['q50']:.2f} {unit}, "
-        f"half of the items in [{row['q25']:.2f}, {row['q75']:.2f}], {number(row['above'])} right, n = {row['n']:,}"
+        f"half of the items in [{row['q25']:.2f}, {row['q75']:.2f}], {number(row['above'])} right of zero, "
+        f"n = {row['n']:,}"
         for row in rows.iter_rows(named=True)
     ]
     drawn = rows.with_columns(
@@ -160,7 +170,10 @@ def quantiles_chart(rows: pl.DataFrame, unit: str, order: Sequence[str], columns
     width = max(104, (WIDTH - side) / len(columns) - 12)
     y_axis = alt.Axis(grid=True, ticks=False, domain=False, labelPadding=8)
     y = alt.Y("label:N", sort=[names[name] for name in order], title=None, axis=y_axis)
-    x = alt.X("q05:Q", title=f"delta ({unit})", axis=alt.Axis(grid=False, tickCount=5))
+    ends = [0.0, *rows["q05"].to_list(), *rows["q95"].to_list()]
+    room = 0.03 * (max(ends) - min(ends) or 1.0)
+    scale = alt.Scale(domain=[min(ends) - room, max(ends) + room], nice=False)
+    x = alt.X("q05:Q", title=f"delta ({unit})", scale=scale, axis=_ticks(width))
     bar: dict[str, Any] = {"color": COLOURS[0], "aria": False}
     median = {"x": "q50:Q", "y": y, **_TOLD}
     layers = [

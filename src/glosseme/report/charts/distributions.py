@@ -80,10 +80,15 @@ def _histograms(run: Run, suite: str) -> Iterator[Figure]:
     caption = (
         f"Distribution of the delta ({unit}) of {counted(n, 'item')} of {plain(suite)}, {plain(name)}. "
         f"Dark, right of zero: items that count as right, with their share; the outermost bars hold all beyond them. "
-        f"Items: {plain(condition_of(run))}."
+        f"Items: {plain(condition_of(run))}.{_macro_note(run)}"
     )
     chart = finished(histograms_chart(bins, unit, rows, columns), title, caption)
     yield Figure(f"deltas-{slug(suite)}-{slug(name)}", title, caption, chart, (suite,), (name,))
+
+
+def _macro_note(run: Run) -> str:
+    factor = declared(run, "macro", "")
+    return f" Each item counts the same here, in accuracies each {plain(factor)}." if factor else ""
 
 
 def _quantiles(runs: Sequence[Run], suite: str) -> Iterator[Figure]:
@@ -101,7 +106,7 @@ def _quantiles(runs: Sequence[Run], suite: str) -> Iterator[Figure]:
     caption = (
         f"Deltas ({unit}) of the items of {plain(suite)} for {counted(len(order), 'model')}: thin bars hold 90% of the "
         f"items, thick ones half of them, circles are medians. Items right of zero count as right; models are in the "
-        f"order of their share. Items: {plain(condition_of(runs[0]))}."
+        f"order of their share. Items: {plain(condition_of(runs[0]))}.{_macro_note(runs[0])}"
     )
     chart = finished(quantiles_chart(rows, unit, order, columns), title, caption)
     yield Figure(f"deltas-{slug(suite)}", title, caption, chart, (suite,), tuple(order))

@@ -13,6 +13,7 @@ from glosseme.analysis.published import is_final
 from glosseme.models.steps import step_of
 from glosseme.report.cells import finite
 from glosseme.report.charts.names import interval, named
+from glosseme.report.checkpoints import without_seeds
 from glosseme.report.runs import rows_of_run
 from glosseme.report.units import declared
 from glosseme.runs.folder import Run
@@ -55,9 +56,12 @@ def condition_of(run: Run) -> str:
 
 def final_runs(runs: Sequence[Run]) -> list[Run]:
     """Return of each model, suite and condition one run: of the finished model, else of the last checkpoint."""
-    best: dict[tuple[str, str, str], Run] = {}
+    best: dict[tuple[str, ...], Run] = {}
+    seeds = {str(run.folder) for run in without_seeds(runs)[1]}
     for run in runs:
-        key = (str(run.record["identity"]["model"]), suite_of(run), condition_of(run))
+        # A fake with another seed is another model.
+        of = str(run.record["identity"]["revision"]) if str(run.folder) in seeds else ""
+        key = (str(run.record["identity"]["model"]), of, suite_of(run), condition_of(run))
         if key not in best or _rank(run) > _rank(best[key]):
             best[key] = run
     return list(best.values())

@@ -32,7 +32,7 @@ def figures_of_finished(runs: Sequence[Run]) -> Iterator[Figure]:
         yield from _sizes(rows, suite, condition, name)
         groups = list(_groups(chosen, suite, condition, name))
         if rows["name"].n_unique() > 1 or not groups:
-            yield _models(rows, suite, condition, name)
+            yield _models(rows, suite, condition, name, _not_drawn(chosen, suite))
         yield from groups
 
 
@@ -63,12 +63,23 @@ def _with_facts(rows: pl.DataFrame, runs: Sequence[Run]) -> pl.DataFrame:
     )
 
 
-def _models(rows: pl.DataFrame, suite: str, condition: str, name: str) -> Figure:
+def _not_drawn(runs: Sequence[Run], suite: str) -> str:
+    """Return a sentence where there are groups of items, but more models than could be told apart in one figure."""
+    by = _grouping(runs[0])
+    if suite in SPLIT_BY_ALL or not by or len(runs) <= len(COLOURS):
+        return ""
+    return (
+        f" Accuracies by {' and '.join(by)} are drawn for up to {len(COLOURS)} models, and these are {len(runs)}: "
+        "choose one with -m, or see the tables."
+    )
+
+
+def _models(rows: pl.DataFrame, suite: str, condition: str, name: str, more: str = "") -> Figure:
     models = ordered_models(rows)
     title = f"Accuracy on {suite}"
     caption = (
         f"Accuracy (share of items) of {counted(len(models), 'model')} on {plain(suite)}; bars are 95% intervals, "
-        f"dashed lines chance. {items_note(rows, condition)}"
+        f"dashed lines chance. {items_note(rows, condition)}{more}"
     )
     chart = finished(models_chart(rows), title, caption)
     return Figure(f"models-{name}", title, caption, chart, (suite,), tuple(models))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import polars as pl
@@ -12,13 +11,13 @@ from glosseme.analysis.curves import curves_of_runs
 from glosseme.analysis.differences import differences
 from glosseme.report.cells import counted, finite, plain
 from glosseme.report.charts.changes import changes_chart, first_differences
-from glosseme.report.charts.estimates import base_of, condition_of, main_curves, suite_of
+from glosseme.report.charts.estimates import base_of, main_curves, suite_of
 from glosseme.report.charts.names import interval, slug
 from glosseme.report.charts.theme import COLOURS, finished
 from glosseme.report.charts.trajectories import panels_chart, trajectory_chart
+from glosseme.report.checkpoints import checkpoints_beside, of_same_items_each, own_curves, without_seeds
 from glosseme.report.figure import Figure
 from glosseme.runs.folder import Run
-from glosseme.runs.trajectory_file import TRAJECTORY, read_trajectory
 
 __all__ = ["figures_of_curves", "figures_of_trajectories"]
 
@@ -29,53 +28,55 @@ _MOST_PAIRS: Final = 9
 
 def figures_of_trajectories(runs: Sequence[Run]) -> Iterator[Figure]:
     """Yield the figures of every model that was run at two checkpoints or more."""
-    # The number of a fake is its seed and no step.
-    stepped = [run for run in runs if not str(run.record["identity"]["model"]).startswith("fake:")]
-    curves = finite(curves_of_runs(_one_condition(stepped))).filter(pl.col("step").is_not_null())
-    curves = curves.unique(["model", "curve", "step"], keep="last", maintain_order=True)
+    stepped, _ = without_seeds(runs)
+    same, _ = of_same_items_each(stepped)
+    curves = finite(curves_of_runs(same)).filter(pl.col("step").is_not_null())
+    # Of runs in several precisions the first is in float32.
+    curves = curves.unique(["model", "curve", "step"], keep="first", maintain_order=True)
+    own, _ = own_curves(stepped)
+    listed = [row for row in checkpoints_beside(stepped) if row["step"] is not None]
+    places = _places(same)
     for part in curves.partition_by("model", maintain_order=True):
         if part["step"].n_unique() > 1:
             model = str(part["model"][0])
-            known = _checkpoints(runs, model)
-            yield from figures_of_curves(part, known)
+            known = [row for row in listed if row["model"] == model]
+            yield from figures_of_curves(part, known, own.filter(model=model), places)
 
 
-def _one_condition(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs of each model and suite that share data, sample and options: those with most checkpoints."""
-    groups = Counter((_model(run), suite_of(run), condition_of(run)) for run in runs)
-    best: dict[tuple[str, str], tuple[int, str]] = {}
-    for (model, suite, condition), n in groups.items():
-        found = best.get((model, suite))
-        if found is None or (n, found[1]) > (found[0], condition):
-            best[model, suite] = (n, condition)
-    return [run for run in runs if best[_model(run), suite_of(run)][1] == condition_of(run)]
+def _places(runs: Sequence[Run]) -> dict[str, int]:
+    """Return the place of each curve among the parts of its suite: coarse factors come before fine ones."""
+    found: dict[str, int] = {}
+    for run in {suite_of(run): run for run in runs}.values():
+        outcomes, said = run.outcomes(), run.record["suite"]
+        single = {grouping[0] for grouping in (said["by"], *said.get("also", ())) if len(grouping) == 1}
+        levels = {name: outcomes[name].drop_nulls().unique().to_list() for name in single & set(outcomes.columns)}
+        for place, name in enumerate(sorted(levels, key=lambda name: (len(levels[name]), name))):
+            for level in levels[name]:
+                found.setdefault(f"{base_of(suite_of(run))} {level}", place)
+    return found
 
 
-def _model(run: Run) -> str:
-    return str(run.record["identity"]["model"])
-
-
-def _checkpoints(runs: Sequence[Run], model: str) -> list[dict[str, Any]]:
-    """Return the rows of a model's list of checkpoints, which lies beside the folders of its revisions."""
-    folders = {folder for run in runs if _model(run) == model for folder in list(run.folder.parents)[:4]}
-    rows = [row for folder in sorted(folders) for row in read_trajectory(folder / TRAJECTORY)]
-    return [row for row in rows if row["model"] == model and row["step"] is not None]
-
-
-def figures_of_curves(curves: pl.DataFrame, checkpoints: Sequence[dict[str, Any]] = ()) -> Iterator[Figure]:
+def figures_of_curves(
+    curves: pl.DataFrame,
+    checkpoints: Sequence[dict[str, Any]] = (),
+    own: pl.DataFrame | None = None,
+    places: Mapping[str, int] | None = None,
+) -> Iterator[Figure]:
     """Yield the figures of one model's curves (frame of `curves_of_runs`): main ones, each suite's parts, changes.
 
-    `checkpoints` are rows of a list of checkpoints: which are missing, and which hold the weights of another.
+    `checkpoints` are rows of a list of checkpoints: which are missing, and which hold the weights of another. Changes
+    are between the checkpoints of `own` (default: of `curves`), those that the analysis of differences is of. Parts
+    come in the order of their `places`.
     """
     there = set(curves["step"].to_list())
     missing = sorted({row["step"] for row in checkpoints if row["status"] == "missing"} - there)
     notes = _notes(curves, checkpoints, missing)
-    for name, title, part in _groups(curves):
+    for name, title, part in _groups(curves, places or {}):
         yield _trajectory(name, title, part, missing, notes)
-    yield from _changes(curves)
+    yield from _changes(curves if own is None else own)
 
 
-def _groups(curves: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
+def _groups(curves: pl.DataFrame, places: Mapping[str, int]) -> Iterator[tuple[str, str, pl.DataFrame]]:
     """Yield the figures there are: name, title, curves."""
     suites = curves["suite"].unique(maintain_order=True).to_list()
     names = {suite: curves.filter(suite=suite)["curve"].unique(maintain_order=True).to_list() for suite in suites}
@@ -85,6 +86,7 @@ def _groups(curves: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
     for suite in suites:
         parts = [name for name in names[suite] if name not in main and name != base_of(suite)]
         if len(parts) > 1:
+            parts.sort(key=lambda name: places.get(name, 0))
             yield slug(base_of(suite)), f"Accuracy on {suite} in training", _chosen(curves, parts)
 
 
@@ -118,12 +120,13 @@ def _notes(curves: pl.DataFrame, checkpoints: Sequence[dict[str, Any]], missing:
         notes += f" Crosses at the bottom mark checkpoints that could not be had (step {steps}); lines break there."
     same = [f"{plain(row['revision'])} those of {plain(row['same_as'])}" for row in checkpoints if row["same_as"]]
     if same:
-        notes += f" Some checkpoints hold the weights of another: {', '.join(same)}."
+        notes += f" Some checkpoints hold the weights of another, and have points all the same: {', '.join(same)}."
     return notes
 
 
 def _changes(curves: pl.DataFrame) -> Iterator[Figure]:
     """Yield the scatter plots of the changes in the first curve of meaning and in the others."""
+    curves = finite(curves)
     names = curves["curve"].unique(maintain_order=True).to_list()
     anchor = next((name for name in _ANCHORS if name in names), None)
     if anchor is None:
@@ -144,7 +147,8 @@ def _changes(curves: pl.DataFrame) -> Iterator[Figure]:
     more = f" {len(panels) - _MOST_PAIRS} further curves are not shown." if len(panels) > _MOST_PAIRS else ""
     caption = (
         f"Changes in accuracy (share of items) of {plain(model)} from each checkpoint to the next, in {anchor} and in "
-        f"other curves; ρ is Spearman's correlation with its 95% interval, n the number of differences.{more}"
+        "other curves; checkpoints that hold the weights of another are left out; ρ is Spearman's correlation with its "
+        f"95% interval, n the number of differences.{more}"
     )
     shown = panels[:_MOST_PAIRS]
     suites = tuple(

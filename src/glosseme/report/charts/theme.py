@@ -30,7 +30,11 @@ SHARES: Final = [0, 0.25, 0.5, 0.75, 1]
 CHANCE: Final[dict[str, Any]] = {"color": GREY, "strokeDash": [3, 3], "strokeWidth": 1, "aria": False}
 """How a line of chance looks."""
 
-_FONT: Final = "Liberation Sans, Arial, Helvetica, sans-serif"
+# The last names are for scripts that the first have no letters of, where the machine has such a font.
+_FONT: Final = (
+    "Liberation Sans, Arial, Helvetica, Noto Sans, Noto Sans CJK SC, Noto Sans CJK JP, Source Han Sans SC, "
+    "WenQuanYi Zen Hei, PingFang SC, Hiragino Sans, Microsoft YaHei, Yu Gothic, Malgun Gothic, sans-serif"
+)
 _SIZE: Final = 11
 # The widest and the narrowest letters of a sans-serif font, in parts of its size.
 _WIDE: Final = frozenset("mwMW@%")
@@ -149,7 +153,7 @@ def log_axis(values: Sequence[float], title: str, *, zero: float | None = None, 
     """
     low, high = min(values), max(values)
     marks = log_ticks(low if zero is None else min((v for v in values if v > zero), default=low), high, ticks)
-    number = "replace(format(datum.value, '~s'), 'G', 'B')"
+    number = "replace(format(datum.value, '.3~s'), 'G', 'B')"
     label = number if zero is None else f"datum.value <= {zero!r} * 1.001 ? '0' : {number}"
     # A little room on both sides, so that no point is cut; one value alone stands in the middle.
     room = (high / low) ** 0.04 if high > low else 2.0
@@ -160,17 +164,31 @@ def log_axis(values: Sequence[float], title: str, *, zero: float | None = None, 
 
 
 def log_ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Return round numbers between two: powers of ten, with 2 and 5 between where these are few.
+    """Return round numbers between two: powers of ten, with 2 and 5 between where these are few; at most three digits.
 
     >>> log_ticks(1, 143000)
     [1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0]
     >>> log_ticks(14e6, 400e6), log_ticks(512, 512)
     ([20000000.0, 50000000.0, 100000000.0, 200000000.0], [512])
+    >>> log_ticks(29_725, 41_300), log_ticks(29_725, 29_730)
+    ([30000.0, 35000.0, 40000.0], [29725])
     """
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     for steps in ((1, 2, 5), (1, 3), (1,)):
         found = [float(f"{k}e{e}") for e in range(first, last + 1) for k in steps]
         inside = [value for value in found if low <= value <= high]
         if len(inside) <= most:
-            return inside if len(inside) > 1 else sorted({low, high})
+            return inside if len(inside) > 1 else _even_ticks(low, high, most)
     return inside[:: math.ceil(len(inside) / most)]
+
+
+def _even_ticks(low: float, high: float, most: int) -> list[float]:
+    """Return multiples of a round number where no two powers of ten, or 2 or 5 times one, lie between two numbers."""
+    digit = math.floor(math.log10(high))
+    for power in (digit - 2, digit - 1, digit):
+        for k in (1, 2, 5):
+            first, last = math.ceil(low / 10.0**power / k), math.floor(high / 10.0**power / k)
+            if 1 < last - first + 1 <= most:
+                return [float(f"{k * n}e{power}") for n in range(first, last + 1)]
+    # Two numbers that read the same are one.
+    return [low] if f"{low:.3g}" == f"{high:.3g}" else [low, high]

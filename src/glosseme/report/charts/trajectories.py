@@ -109,15 +109,23 @@ def _small(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Return the layers of one curve in its panel."""
     data, detail = table(rows), "part:N"
     # Many points in a small panel would hide the line; one that stands alone has no line.
-    alone = data if rows.height <= _FEW else table(rows.filter(pl.len().over("part") == 1))
+    lonely = rows.filter(pl.len().over("part") == 1)
+    alone = data if rows.height <= _FEW else table(lonely)
     band = {"x": x, "y": "low:Q", "y2": "high:Q", "color": alt.value(COLOURS[0]), "detail": detail}
     line, point = {"x": x, "y": y, "detail": detail}, {"x": x, "y": y, **_TOLD}
     return [
         _chances(rows),
         marks(data, "area", band, KNOWN, opacity=0.25, aria=False),
+        *_bars(lonely, x, alt.value(COLOURS[0])),
         marks(data, "line", line, color=COLOURS[0], strokeWidth=1.4, aria=False),
         marks(alone, "point", point, filled=True, opacity=1, size=12, color=COLOURS[0]),
     ]
+
+
+def _bars(lonely: pl.DataFrame, x: alt.X, color: Any) -> list[alt.Chart]:
+    """Return the intervals of points that stand alone, whose bands have no width."""
+    bar = {"x": x, "y": "low:Q", "y2": "high:Q", "color": color}
+    return [marks(table(lonely), "rule", bar, KNOWN, strokeWidth=1.4, aria=False)] if lonely.height else []
 
 
 def _chances(rows: pl.DataFrame) -> alt.Chart:
@@ -172,6 +180,7 @@ def _lines(drawn: pl.DataFrame, order: Sequence[str], x: alt.X, y: alt.Y) -> lis
     return [
         _chances(drawn),
         marks(data, "area", band, KNOWN, opacity=0.13, aria=False),
+        *_bars(drawn.filter(pl.len().over("part") == 1), x, color),
         marks(data, "line", line, strokeWidth=1.8, aria=False),
         marks(data, "point", point, filled=True, opacity=1, size=size),
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from glosseme.models.steps import step_of
+from glosseme.report.checkpoints import without_seeds
 from glosseme.report.page.blocks import Keys
 from glosseme.report.units import declared
 from glosseme.runs.folder import Run
@@ -56,15 +57,18 @@ def keys_of(runs: Sequence[Run]) -> Keys:
 def last_of_each(runs: Sequence[Run]) -> list[Run]:
     """Return the runs without those of a trajectory's earlier checkpoints."""
     steps: dict[tuple[str, str], set[int]] = {}
-    for run in runs:
+    stepped, seeds = without_seeds(runs)
+    for run in stepped:
         of = about(run)
         if of.step is not None:
             steps.setdefault((of.model, of.suite), set()).add(of.step)
     last = {key: max(found) for key, found in steps.items() if len(found) >= _LEAST}
 
+    alone = {str(run.folder) for run in seeds}
+
     def kept(run: Run) -> bool:
         of = about(run)
-        return of.step is None or of.step == last.get((of.model, of.suite), of.step)
+        return str(run.folder) in alone or of.step is None or of.step == last.get((of.model, of.suite), of.step)
 
     return [run for run in runs if kept(run)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
@@ -14,8 +13,9 @@ from glosseme.analysis.finals import final_runs, of_same_items
 from glosseme.analysis.mixed import MixedFit, mixed_fits, observations
 from glosseme.analysis.pairs import paired_runs
 from glosseme.errors import GlossemeError
-from glosseme.report.analyse import copies_of, trajectory_curves, without_trajectories
+from glosseme.report.analyse import without_trajectories
 from glosseme.report.cells import INTERVAL, counted
+from glosseme.report.checkpoints import own_curves
 from glosseme.report.compare import comparison_of_runs
 from glosseme.report.page.blocks import Keys, Row, Table, columns_of
 from glosseme.report.page.choose import about, design_of_run
@@ -51,7 +51,6 @@ class _Page:
     """What every analysis needs."""
 
     runs: Sequence[Run]
-    roots: Sequence[Path]
     keys: Keys
     anchors: Anchors
 
@@ -68,11 +67,9 @@ class _Page:
         return Table(self.anchors("table", caption), visible(caption), columns, rows, (), *of)
 
 
-def statistics(
-    runs: Sequence[Run], roots: Sequence[Path], keys: Keys, anchors: Anchors
-) -> tuple[list[Part], list[str]]:
+def statistics(runs: Sequence[Run], keys: Keys, anchors: Anchors) -> tuple[list[Part], list[str]]:
     """Return the analyses that the runs allow, each with its tables, and why the others are left out."""
-    page = _Page(runs, roots, keys, anchors)
+    page = _Page(runs, keys, anchors)
     made: list[tuple[str, str, Callable[[_Page], Part]]] = [
         ("published", "Beside published figures", _published),
         ("pairs", "Models on the same items", _pairs),
@@ -196,8 +193,7 @@ def _about_fit(found: MixedFit) -> Iterator[str]:
 
 
 def _differences(page: _Page) -> Part:
-    copies = {key: value for root in page.roots for key, value in copies_of(root).items()}
-    curves, notes = trajectory_curves(page.runs, copies)
+    curves, notes = own_curves(page.runs)
     if not curves.height:
         return Part("", "", f"no model here has {FEWEST} checkpoints or more.")
     found = differences(curves)

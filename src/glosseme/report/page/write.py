@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.resources import files
@@ -33,7 +32,7 @@ from glosseme.report.page.items import item_lists
 from glosseme.report.page.statistics import statistics
 from glosseme.report.page.text import Anchors, visible
 from glosseme.report.runs import choose_runs
-from glosseme.runs.folder import Run
+from glosseme.runs.folder import Run, replacing
 
 __all__ = ["write_page"]
 
@@ -72,7 +71,7 @@ def _content(roots: Sequence[Path], title: str | None, suite: str | None, model:
         anchors(name)
     rows = rows_of_runs(runs)
     figures, n_more = _drawings(runs, keys, anchors)
-    parts, absent = statistics(runs, roots, keys, anchors)
+    parts, absent = statistics(runs, keys, anchors)
     return {
         "title": visible(title or _TITLE),
         "summary": _summary(runs),
@@ -139,11 +138,10 @@ def _render(content: dict[str, Any]) -> str:
 
 
 def _write(out: Path, html: str) -> None:
-    temporary = out.with_name(f".{out.name}.{os.getpid()}")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(html, encoding="utf-8", newline="\n")
-        temporary.replace(out)
+        with replacing(out) as temporary:
+            temporary.write_text(html, encoding="utf-8", newline="\n")
     except OSError as error:
         raise GlossemeError(
             f"the page can't be written ({error.strerror})",

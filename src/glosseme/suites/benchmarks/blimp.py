@@ -18,7 +18,7 @@ import polars as pl
 from glosseme.hub import Repository
 from glosseme.measures import Kind
 from glosseme.suites.benchmarks.read import FILE, rows_of
-from glosseme.suites.benchmarks.rows import REDUCTIONS, VARIANTS, asked, duplicates, identical, usable
+from glosseme.suites.benchmarks.rows import REDUCTIONS, VARIANTS, asked, duplicates, empty, identical, usable
 from glosseme.suites.benchmarks.source import HUB, Benchmark, files_of, name_on_hub, sha256_of_files
 from glosseme.suites.suite import Items, Options, Suite
 
@@ -42,10 +42,10 @@ def build(kind: Kind, data: str, options: Options) -> Items:
     rows = rows_of(
         files_of(_BENCHMARK, data),
         _TEXTS,
-        ("UID", "field", "linguistics_term", "pairID", "lexically_identical"),
+        optional=("UID", "field", "linguistics_term", "pairID", "lexically_identical"),
     )
     named = _named(rows)
-    kept, notes = usable(named, _TEXTS)
+    kept, notes = usable(named, [empty(_TEXTS)])
     notes += identical(kept, _TEXTS[:1], _TEXTS[1:])
     notes += duplicates(kept, ("paradigm", *_TEXTS))
     roles = {"good": (None, pl.col("sentence_good")), "bad": (None, pl.col("sentence_bad"))}

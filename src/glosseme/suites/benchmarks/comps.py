@@ -19,7 +19,7 @@ from glosseme.errors import GlossemeError
 from glosseme.hub import Repository
 from glosseme.measures import Kind
 from glosseme.suites.benchmarks.read import FILE, rows_of
-from glosseme.suites.benchmarks.rows import REDUCTIONS, VARIANTS, asked, duplicates, identical, usable
+from glosseme.suites.benchmarks.rows import REDUCTIONS, VARIANTS, asked, duplicates, empty, identical, usable
 from glosseme.suites.benchmarks.source import HUB, Benchmark, files_of, name_on_hub, sha256_of_files
 from glosseme.suites.suite import Items, Options, Suite
 
@@ -50,9 +50,9 @@ def build(kind: Kind, data: str, options: Options) -> Items:
 
     Raises `GlossemeError` where the files have nothing of the chosen subset.
     """
-    rows = rows_of(files_of(_BENCHMARK, data), _TEXTS, ("id", *FACTORS[1:]))
+    rows = rows_of(files_of(_BENCHMARK, data), _TEXTS, optional=("id", *FACTORS[1:]))
     chosen, notes = _of_subset(_named(rows), options.get("subset", SUBSETS[0]), data)
-    kept, left_out = usable(chosen, _TEXTS)
+    kept, left_out = usable(chosen, [empty(_TEXTS)])
     notes += left_out
     notes += identical(kept, _TEXTS[:1], _TEXTS[1:2])
     notes += duplicates(kept, (*FACTORS[:2], *_TEXTS))

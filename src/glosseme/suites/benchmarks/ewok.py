@@ -4,8 +4,11 @@ Ivanova et al. (TACL 2025): 11 domains of world knowledge. An item is right when
 log p(T1|C1) > log p(T1|C2) and log p(T2|C2) > log p(T2|C1); chance is a quarter.
 
 The authors ask that no text be published where models could be trained on it, and give the data to those who accept
-their terms. So no word of a file gets into the name of an item, a factor or a message: domains and types of contrast
-are labels, concept pairs and templates are numbers, in the order of the alphabet within their domain.
+their terms. So no word of a file gets into the name of an item, a factor or a message. Domains and types of contrast
+are kept where they are the authors' labels or what many items share, and numbered otherwise; concept pairs and
+templates are numbers. Numbers are in the order of the alphabet, those of pairs and templates within their domain.
+
+An item whose contexts are the same, or whose targets are, has no right answer and is left out.
 
 The items of a concept pair share their targets and are filled from the same templates: they are one cluster.
 """
@@ -21,9 +24,10 @@ from glosseme.errors import GlossemeError
 from glosseme.hub import Repository
 from glosseme.measures import Kind
 from glosseme.suites.benchmarks.read import FILE, LINE, rows_of
-from glosseme.suites.benchmarks.rows import REDUCTIONS, VARIANTS, asked, duplicates, identical, label, usable
+from glosseme.suites.benchmarks.rows import REDUCTIONS, VARIANTS, alike, asked, duplicates, empty, label, usable
 from glosseme.suites.benchmarks.source import HUB, Benchmark, files_of, name_on_hub, sha256_of_files
 from glosseme.suites.suite import Items, Options, Suite
+from glosseme.words import counted
 
 __all__ = ["EWOK", "FACTORS", "build"]
 
@@ -49,8 +53,24 @@ _LABELS: Final = {
     "version": "Version",
 }
 _OTHERS: Final = ("ConceptA", "ConceptB", "MetaTemplateID", "TemplateID")
-_LABEL: Final = r"^([a-z0-9]{1,24}(-[a-z0-9]{1,24}){0,2}|[0-9]+(\.[0-9]+)+)$"
-"""Up to three words without a mark of punctuation, or a version: what a sentence isn't."""
+_KNOWN: Final = {
+    "domain": (
+        *("agent-properties", "material-dynamics", "material-properties", "physical-dynamics", "physical-interactions"),
+        *("physical-relations", "quantitative-properties", "social-interactions", "social-properties"),
+        *("social-relations", "spatial-relations"),
+    ),
+    "context_type": ("direct", "indirect"),
+    "context_contrast": ("antonym", "negation", "filler-swap", "variable-swap"),
+    "target_contrast": ("concept-swap", "variable-swap"),
+}
+"""The labels of the authors' data."""
+_LABEL: Final = r"^[a-z0-9]{1,24}(-[a-z0-9]{1,24}){0,2}$"
+"""Up to three words without a mark of punctuation: what a sentence isn't."""
+_VERSION: Final = r"^v?[0-9]+(\.[0-9]+)*$"
+_SHARED: Final = 100
+"""Items that share a label which isn't the authors': no pair of concepts and no template has so many."""
+_FEW: Final = 20
+"""Values of a column of labels, at most: names of concepts are more."""
 
 
 def build(kind: Kind, data: str, options: Options) -> Items:
@@ -59,12 +79,11 @@ def build(kind: Kind, data: str, options: Options) -> Items:
     Raises `GlossemeError`, without a word of the data, for a column of labels that holds texts.
     """
     optional = (*(name for name in _LABELS.values() if name != "Domain"), *_OTHERS)
-    rows = rows_of(files_of(_BENCHMARK, data), (*_TEXTS, "Domain"), optional, private=True)
+    rows = rows_of(files_of(_BENCHMARK, data), _TEXTS, ("Domain",), optional, private=True)
     labelled, unlabelled = _labelled(rows)
-    kept, left_out = usable(_named(labelled), _TEXTS)
-    notes = unlabelled + left_out
-    notes += identical(kept, ("Context1",), ("Context2",)) + identical(kept, ("Target1",), ("Target2",))
-    notes += duplicates(kept, ("domain", *_TEXTS))
+    reasons = [empty(_TEXTS), alike("Context1", "Context2", "contexts"), alike("Target1", "Target2", "targets")]
+    kept, left_out = usable(_named(labelled), reasons)
+    notes = [*unlabelled, *left_out, *duplicates(kept, ("domain", *_TEXTS))]
     roles = {
         f"target{t}-context{c}": (pl.col(f"Context{c}"), pl.col(f"Target{t}")) for t in ("1", "2") for c in ("1", "2")
     }
@@ -73,19 +92,41 @@ def build(kind: Kind, data: str, options: Options) -> Items:
 
 
 def _labelled(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Return rows with the columns of labels, null where a value is none, and sentences on these."""
+    """Return rows with the columns of labels, and sentences on values that aren't kept as they are.
+
+    A text is null; a label that isn't the authors' and that few items share is a number.
+    """
     found = rows.with_columns(label(column).alias(name) for name, column in _LABELS.items())
-    notes = []
+    wrong = found.filter(~pl.col("domain").str.contains(_LABEL).fill_null(value=False))
+    _check_domain(wrong)
+    notes: list[str] = []
     for name, column in _LABELS.items():
-        wrong = found.filter(~pl.col(name).str.contains(_LABEL))
-        if name == "domain":
-            _check_domain(pl.concat([wrong, found.filter(pl.col(name).is_null())]))
-        elif wrong.height:
-            first = f"{wrong[FILE][0]}:{wrong[LINE][0]}"
-            are = "values of {} are no labels" if wrong.height > 1 else "value of {} is no label"
-            notes.append(f"{wrong.height:,} {are.format(column)} and not kept (first: {first})")
-    kept = [pl.when(pl.col(name).str.contains(_LABEL)).then(pl.col(name)).alias(name) for name in _LABELS]
-    return found.with_columns(kept), notes
+        value = pl.col(name)
+        texts = ~value.str.contains(_LABEL) & ~value.str.contains(_VERSION)
+        notes += _unkept(found.filter(texts), column, ("is no label and not kept", "are no labels and not kept"))
+        found = found.with_columns(pl.when(~texts).then(value).alias(name))
+        found = found.with_columns(__rare=~_kept(found, name))
+        rare = pl.col("__rare")
+        verbs = ("is a label of few items, and numbered", "are labels of few items, and numbered")
+        notes += _unkept(found.filter(rare), column, verbs)
+        numbered = pl.format("{}-{}", pl.lit(name.replace("_", "-")), value.rank("dense").over(rare))
+        found = found.with_columns(pl.when(rare).then(numbered).otherwise(value).alias(name)).drop("__rare")
+    return found, notes
+
+
+def _kept(rows: pl.DataFrame, name: str) -> pl.Expr:
+    """Return which labels are kept as they are: the authors', numbers of versions, and what many items share."""
+    value = pl.col(name)
+    if name == "version":
+        return value.str.contains(_VERSION)
+    known = value.is_in(list(_KNOWN[name]))
+    return known | (pl.len().over(name) >= _SHARED) if rows[name].n_unique() <= _FEW else known
+
+
+def _unkept(rows: pl.DataFrame, column: str, verbs: tuple[str, str]) -> list[str]:
+    if not rows.height:
+        return []
+    return [f"{counted(rows.height, f'value of {column}', verbs)} (first: {rows[FILE][0]}:{rows[LINE][0]})"]
 
 
 def _check_domain(wrong: pl.DataFrame) -> None:

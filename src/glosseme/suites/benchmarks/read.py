@@ -1,13 +1,14 @@
 """Rows of a benchmark's files, whatever their kind: JSON lines, JSON, CSV, TSV, Parquet.
 
-Columns are found whatever their case and underscores (`pairID` of BLiMP's authors is `pair_id` on the hub); every value
-is read as text.
+Columns are found whatever their case and underscores (`pairID` of BLiMP's authors is `pair_id` on the hub). Texts have
+to be strings; numbers and truth values are read as text where they are names or labels.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
@@ -17,6 +18,7 @@ import polars as pl
 
 from glosseme.errors import GlossemeError
 from glosseme.suites.benchmarks.source import Files
+from glosseme.words import columns_of
 
 __all__ = ["FILE", "LINE", "rows_of"]
 
@@ -25,38 +27,51 @@ FILE: Final = "__file"
 LINE: Final = "__line"
 """The column with a row's line, from 1; in a Parquet file and in a JSON list its number."""
 
+_KINDS_OF_VALUE: Final[tuple[tuple[Any, str], ...]] = (
+    (list, "a list"),
+    (dict, "an object"),
+    (bool, "a truth value and no text"),
+    ((int, float), "a number and no text"),
+)
+
 _Row = tuple[int, Sequence[Any]]
 
 
 def rows_of(
-    files: Files, required: Sequence[str], optional: Sequence[str] = (), *, private: bool = False
+    files: Files,
+    texts: Sequence[str],
+    labels: Sequence[str] = (),
+    optional: Sequence[str] = (),
+    *,
+    private: bool = False,
 ) -> pl.DataFrame:
-    """Return the rows of all files: `required` and `optional` columns as String, then `FILE` and `LINE`.
+    """Return the rows of all files: `texts`, `labels` and `optional` columns as String, then `FILE` and `LINE`.
 
-    A file without an optional column has null there. With `private`, messages hold nothing that a file holds. Raises
-    `GlossemeError`, with file and line, for what can't be read and for a column that is missing.
+    A file without an optional column has null there. Messages hold no text of a file, and with `private` nothing that
+    it holds. Raises `GlossemeError`, with file and line, for what can't be read, for a column that is missing, for a
+    text that is no string and for any value that is a list or an object.
     """
-    tables = [_table(files, path, required, optional, private=private) for path in files.paths]
+    tables = [_table(files, path, texts, labels, optional, private=private) for path in files.paths]
     return pl.concat(tables)
 
 
 def _table(
-    files: Files, path: Path, required: Sequence[str], optional: Sequence[str], *, private: bool
+    files: Files, path: Path, texts: Sequence[str], labels: Sequence[str], optional: Sequence[str], *, private: bool
 ) -> pl.DataFrame:
     where = str(path)
     names, rows = _READERS[path.suffix.lower()](path)
     found = {_plain(name): place for place, name in reversed(list(enumerate(names)))}
-    missing = [name for name in required if _plain(name) not in found]
+    missing = [name for name in (*texts, *labels) if _plain(name) not in found]
     if missing:
-        raise _lacking(missing, names, [*required, *optional], where, private=private)
-    wanted = [found.get(_plain(name)) for name in (*required, *optional)]
-    lines = [line for line, _ in rows]
-    columns = {
-        name: pl.Series([None if place is None else _text(row[place]) for _, row in rows], dtype=pl.String)
-        for name, place in zip((*required, *optional), wanted, strict=True)
-    }
-    if not lines:
+        raise _lacking(missing, names, [*texts, *labels, *optional], where, private=private)
+    if not rows:
         raise GlossemeError("the file has no rows", where=where)
+    lines = [line for line, _ in rows]
+    columns = {}
+    for name in (*texts, *labels, *optional):
+        place = found.get(_plain(name))
+        values = [None] * len(rows) if place is None else [row[place] for _, row in rows]
+        columns[name] = _column(name, values, lines, where, strings=name in texts)
     return pl.DataFrame(columns | {FILE: [files.name(path)] * len(lines), LINE: lines})
 
 
@@ -64,23 +79,34 @@ def _plain(name: str) -> str:
     return name.strip().replace("_", "").replace(" ", "").lower()
 
 
+def _column(name: str, values: Sequence[Any], lines: Sequence[int], where: str, *, strings: bool) -> pl.Series:
+    """Return values as a column of String; raise `GlossemeError` for one that is no text."""
+    taken: tuple[type, ...] = (str,) if strings else (str, bool, int, float)
+    for value, line in zip(values, lines, strict=True):
+        if not _is_missing(value) and not isinstance(value, taken):
+            kind = next((said for types, said in _KINDS_OF_VALUE if isinstance(value, types)), "no text")
+            raise GlossemeError(f"{name} is {kind}", where=f"{where}:{line}", todo="write it as a string")
+    return pl.Series(map(_text, values), dtype=pl.String)
+
+
+def _is_missing(value: Any) -> bool:
+    # What pandas writes for a missing value.
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
 def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
+    if isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return None if _is_missing(value) else json.dumps(value)
 
 
 def _lacking(
     missing: Sequence[str], names: Sequence[str], known: Sequence[str], where: str, *, private: bool
 ) -> GlossemeError:
-    # Without a header, the names are the texts of the first row.
     plain = {_plain(name) for name in known}
-    shown = [name for name in names if _plain(name) in plain] if private else list(names)
-    others = len(names) - len(shown)
-    there = ", ".join(shown) or "none that is known"
-    more = f" and {others} other{'s' * (others > 1)}" if others else ""
+    there = columns_of(names, [name for name in names if _plain(name) in plain], only_known=private)
     columns = f"column{'s' * (len(missing) > 1)} {', '.join(map(repr, missing))}"
-    return GlossemeError(f"the file has no {columns}", where=where, todo=f"its columns are: {there}{more}")
+    return GlossemeError(f"the file has no {columns}", where=where, todo=f"its columns are: {there}")
 
 
 def _json_lines(path: Path) -> tuple[list[str], list[_Row]]:

@@ -55,6 +55,9 @@ def files_of(benchmark: Benchmark, data: str) -> Files:
     """
     if data == HUB:
         return _of_hub(benchmark)
+    if not data.strip():
+        # An empty path would be the current folder.
+        raise GlossemeError("the data have an empty name", where="--data", todo=f"name your copy of {benchmark.title}")
     path = Path(data).expanduser()
     if path.is_file():
         if path.suffix.lower() not in ENDINGS:

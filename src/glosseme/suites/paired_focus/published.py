@@ -6,7 +6,8 @@ what is read is checked by writing every sentence anew from its parts; flaws of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,7 @@ from glosseme.suites.paired_focus.frames import (
     template_id,
 )
 from glosseme.suites.paired_focus.lexicon import adjectives
+from glosseme.words import columns_of, counted, is_name, quoted
 
 __all__ = ["COLUMNS", "MASK", "PATTERN", "read_published"]
 
@@ -84,8 +86,8 @@ def _table(path: Path) -> pl.DataFrame:
     missing = [name for name in COLUMNS if name not in head]
     if missing:
         listed = ", ".join(repr(name) for name in missing)
-        there = ", ".join(repr(name) for name in head)
-        raise _fail(path, 1, f"no column {listed}; there are {there}", "separate columns by tabs")
+        what = f"no column {listed}; its columns are: {columns_of(head, COLUMNS)}"
+        raise _fail(path, 1, what, "separate columns by tabs")
     if len(lines) == 1:
         raise _fail(path, None, "the file has a head and no rows")
     table = pl.DataFrame({"line": range(2, len(lines) + 1), "raw": lines[1:]})
@@ -110,7 +112,7 @@ def _parsed(table: pl.DataFrame, path: Path) -> pl.DataFrame:
     unknown = rows.filter(~pl.col("Modal").is_in(list(MODALS)))
     if unknown.height:
         modal = unknown["Modal"][0]
-        raise _fail(path, unknown["line"][0], f"unknown modal {modal!r}", nearest(modal, MODALS))
+        raise _fail(path, unknown["line"][0], f"unknown modal {quoted(modal)}", nearest(modal, MODALS))
     place = pl.int_range(pl.len()) % len(PATTERN)
     wanted = place.replace_strict(list(range(len(PATTERN))), list(PATTERN), return_dtype=pl.String)
     found = pl.concat_str("Swapped_Condition", "Swapped_Stimulus", "Let-Alone")
@@ -118,7 +120,7 @@ def _parsed(table: pl.DataFrame, path: Path) -> pl.DataFrame:
     wrong = rows.filter(pl.col("wanted") != pl.col("found"))
     if wrong.height:
         row = wrong.row(0, named=True)
-        what = f"the conditions are {row['found']} where a frame's order wants {row['wanted']}"
+        what = f"the conditions are {quoted(row['found'])} where a frame's order wants {row['wanted']}"
         raise _fail(path, row["line"], what, "give each frame eight rows in the order " + ", ".join(PATTERN))
     if rows.height % len(PATTERN):
         what = f"{rows.height} rows are no whole number of frames"
@@ -130,7 +132,7 @@ def _construction(rows: pl.DataFrame, path: Path) -> str:
     treated = rows.filter(pl.col("Let-Alone") == "1")
     name = str(treated["connective"][0])
     if name not in CONSTRUCTIONS:
-        what = f"{name!r} is no paired-focus construction"
+        what = f"{quoted(name)} is no paired-focus construction"
         raise _fail(path, treated["line"][0], what, nearest(name, CONSTRUCTIONS))
     _refuse(treated, pl.col("connective") != name, path, f"the file's construction is {name!r}, this row's not")
     return name
@@ -175,8 +177,17 @@ def _check_sentences(rows: pl.DataFrame, read: pl.DataFrame, construction: str, 
     wrong = both.filter(pl.col("made") != pl.col("Sentence"))
     if wrong.height:
         row: Mapping[str, str] = wrong.row(0, named=True)
-        what = f"the sentence is {row['Sentence']!r}"
-        raise _fail(path, int(row["line"]), what, f"its frame makes {row['made']!r}")
+        raise _fail(path, int(row["line"]), *_apart(row["Sentence"].split(" "), row["made"].split(" ")))
+
+
+def _apart(there: Sequence[str], made: Sequence[str]) -> tuple[str, str]:
+    """Return where the words of a sentence differ from what its frame makes, and what it makes."""
+    pairs = enumerate(zip_longest(there, made, fillvalue=""), start=1)
+    place, one, other = next((place, one, other) for place, (one, other) in pairs if one != other)
+    found, wanted = (quoted(word.rstrip(",.")) if word else "nothing" for word in (one, other))
+    if found == wanted:
+        return f"the sentence isn't its frame's from word {place} on", "write it as the frame makes it"
+    return f"word {place} of the sentence is {found}", f"its frame makes {wanted} there"
 
 
 def _notes(read: pl.DataFrame) -> tuple[str, ...]:
@@ -186,6 +197,8 @@ def _notes(read: pl.DataFrame) -> tuple[str, ...]:
     used = pl.concat([read["x"], read["y"]]).unique().sort().to_list()
     unknown = [word for word in used if word not in known]
     if unknown:
-        listed = ", ".join(repr(word) for word in unknown)
+        shown = [repr(word) for word in unknown if is_name(word)]
+        others = len(unknown) - len(shown)
+        listed = ", ".join([*shown, *([f"{counted(others, 'other')} that are no words"] if others else [])])
         notes.append(f"adjectives that the lexicon does not have, perhaps misspelt: {listed} (kept as they are)")
     return tuple(notes)

@@ -14,6 +14,7 @@ from glosseme.errors import GlossemeError, nearest
 from glosseme.suites.suite import Drawing
 from glosseme.suites.wdlmpro.groups import Groups, groups
 from glosseme.suites.wdlmpro.wordnet import Wordnet, load
+from glosseme.words import quoted
 
 __all__ = ["choose", "groups_of"]
 
@@ -38,6 +39,8 @@ def choose(wordnet: Wordnet, found: Groups, pos: str, drawing: Drawing) -> pl.Da
     targets = drawing.files.get("targets")
     if targets is not None:
         table = table.join(_named(wordnet, table, targets), on="target", how="semi", maintain_order="left")
+    if not table.height:
+        raise GlossemeError("no item can be asked: the wordnet has no group", todo="choose another with --data")
     if drawing.limit is None or drawing.limit >= table.height:
         return table
     draw = pl.Series(np.random.default_rng(drawing.seed).permutation(table.height))
@@ -61,7 +64,7 @@ def _named(wordnet: Wordnet, table: pl.DataFrame, path: Path) -> pl.DataFrame:
             continue
         if name not in ids:
             todo = _similar(name, ids)
-            raise GlossemeError(f"the wordnet has no synset {name!r}", where=f"{path}:{number}", todo=todo)
+            raise GlossemeError(f"the wordnet has no synset {quoted(name)}", where=f"{path}:{number}", todo=todo)
         if ids[name] not in grouped:
             todo = "leave it out: a synset needs four sisters with words and definitions of their own"
             raise GlossemeError(f"{name} has no group here", where=f"{path}:{number}", todo=todo)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from glosseme.errors import GlossemeError
+from glosseme.words import quoted
 
 __all__ = ["read_counts"]
 
@@ -31,7 +32,7 @@ def read_counts(path: Path, words: Collection[str]) -> dict[str, float]:
         for name in wanted.get(word.lower(), ()):
             counts[name] = counts.get(name, 0.0) + count
         if word.lower() in wanted and seen.setdefault(word, number) != number:
-            what = f"{word!r} stands in line {seen[word]} too"
+            what = f"{quoted(word)} stands in line {seen[word]} too"
             raise GlossemeError(what, where=f"{path}:{number}", todo="keep one line a word")
     return counts
 
@@ -66,5 +67,5 @@ def _row(row: list[str], where: str) -> tuple[str, float]:
     except ValueError:
         count = math.nan
     if not (math.isfinite(count) and count >= 0):
-        raise GlossemeError(f"{text!r} is no count", where=where, todo=_TODO)
+        raise GlossemeError(f"{quoted(text)} is no count", where=where, todo=_TODO)
     return word, count
