@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from huggingface_hub import errors as hub_errors
@@ -16,15 +17,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmark_rows import BLIMP, COMPS, CROSS, EWOK, PAIR, PHRASE, TAGS, blimp_rows, built, ewok_rows, lines, run
-from glosseme.designs import ROLES
+from glosseme.designs import ROLES, judge
 from glosseme.errors import GlossemeError
 from glosseme.hub import reach
 from glosseme.measures import REQUEST_COLUMNS, check_requests
 from glosseme.models import open_model
 from glosseme.progress import QuietProgress
 from glosseme.report.runs import summary_of_runs, table_of_runs
+from glosseme.report.suites import show_items
 from glosseme.runs.evaluate import evaluate
 from glosseme.runs.options import asked_of
+from glosseme.suites import all_suites
 from glosseme.suites.benchmarks import source
 from glosseme.suites.sample import sample
 from glosseme.suites.suite import Suite
@@ -177,10 +180,99 @@ def test_identical_members_tie_and_are_said(tmp_path: Path) -> None:
     assert run(BLIMP, path, tmp_path / "runs").outcomes()["tie"].to_list() == [False, True]
 
 
+def test_crossed_items_without_a_right_answer_are_left_out(tmp_path: Path) -> None:
+    """Of one target each preference is the other's contrary: no scorer is right, and chance would be 0."""
+    rows = [
+        *ewok_rows(300),
+        *(row | {"Target2": row["Target1"] + " "} for row in ewok_rows(300)),
+        *(row | {"Context2": row["Context1"]} for row in ewok_rows(1)),
+    ]
+    path = lines(tmp_path / "x.jsonl", rows)
+    assert built(EWOK, path).notes == (
+        "1 item is left out: its two contexts are the same (first: x.jsonl:601)",
+        "300 items are left out: their two targets are the same (first: x.jsonl:301)",
+    )
+    # A scorer without knowledge: a value at random for each context and text.
+    requests = built(EWOK, path).requests
+    asked = requests.select("context", "text").unique(maintain_order=True)
+    value = pl.Series("value", np.random.default_rng(5).normal(size=asked.height))
+    scores = requests.join(asked.with_columns(value), on=["context", "text"]).with_columns(suite=pl.lit("ewok"))
+    correct = judge(scores, "cross")["correct"].to_list()
+    assert len(correct) == 300
+    # Three standard errors of 300 draws beside a quarter.
+    assert abs(sum(correct) / 300 - 0.25) < 3 * (0.25 * 0.75 / 300) ** 0.5
+
+
+@pytest.mark.parametrize(
+    ("suite", "row", "change", "why"),
+    [
+        (BLIMP, PAIR, {"sentence_bad": ""}, "a text of theirs is empty or missing"),
+        (COMPS, PHRASE, {"property_phrase": None}, "a text of theirs is empty or missing"),
+        (EWOK, CROSS, {"Context1": "  "}, "a text of theirs is empty or missing"),
+        (EWOK, CROSS, {"Target2": CROSS["Target1"]}, "their two targets are the same"),
+    ],
+)
+def test_a_file_of_which_nothing_can_be_asked_is_an_error(
+    suite: Suite, row: dict[str, Any], change: dict[str, Any], why: str, tmp_path: Path
+) -> None:
+    path = lines(tmp_path / "x.jsonl", [row | change, row | change])
+    for ask in (lambda: built(suite, path), lambda: show_items(suite.name, "causal", str(path), 2, 0, {})):
+        with pytest.raises(GlossemeError, match=f"no item can be asked; 2 items are left out: {why}") as caught:
+            ask()
+        assert str(caught.value).startswith("x.jsonl:1: ")
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [(["a b"], "is a list"), ({"a": 1}, "is an object"), (7, "is a number and"), (True, "is a truth value and")],
+)
+def test_a_text_is_a_string(value: Any, says: str, tmp_path: Path) -> None:
+    """In every kind of file that has other values, and never quoted."""
+    rows = [PAIR, PAIR | {"sentence_bad": value}]
+    (tmp_path / "x.json").write_text(json.dumps(rows), encoding="utf-8")
+    pl.DataFrame([PAIR | {"sentence_bad": value}] * 2).write_parquet(tmp_path / "x.parquet")
+    for path, line in ((lines(tmp_path / "x.jsonl", rows), 2), (tmp_path / "x.json", 2), (tmp_path / "x.parquet", 1)):
+        with pytest.raises(GlossemeError, match=f"{path.name}:{line}: sentence_bad {says}") as caught:
+            built(BLIMP, path)
+        assert "a b" not in str(caught.value)
+
+
+def test_names_and_labels_may_be_numbers_but_no_lists(tmp_path: Path) -> None:
+    rows = [PAIR | TAGS | {"pairID": n, "UID": float("nan")} for n in (3, 4)]
+    requests = built(BLIMP, lines(tmp_path / "x.jsonl", rows)).requests
+    assert requests["item"].unique(maintain_order=True).to_list() == ["x/3", "x/4"]
+    assert requests["lexically_identical"][0] == "false"
+    with pytest.raises(GlossemeError, match=r"y\.jsonl:1: field is a list"):
+        built(BLIMP, lines(tmp_path / "y.jsonl", [PAIR | {"field": ["a"]}]))
+
+
+@pytest.mark.parametrize("suite", all_suites().values(), ids=all_suites())
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_path_is_not_the_current_folder(
+    suite: Suite, empty: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an unset variable of the shell leaves of a path."""
+    lines(tmp_path / "x.jsonl", [PAIR])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(GlossemeError, match="--data: the data have an empty name"):
+        asked_of(suite, empty)
+
+
+def test_columns_that_look_like_names_are_shown_and_others_counted(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("good,bad one,UID\na,b,c\n", encoding="utf-8")
+    with pytest.raises(GlossemeError, match=r"its columns are: good, bad one, UID$"):
+        built(BLIMP, tmp_path / "x.csv")
+    (tmp_path / "y.csv").write_text("A cat sleeps.,A cat sleep.,UID,p1\na,b,c,d\n", encoding="utf-8")
+    with pytest.raises(GlossemeError, match=r"UID and 3 columns that are not shown: the first row looks like texts"):
+        built(BLIMP, tmp_path / "y.csv")
+
+
 def test_repeated_items_are_said_and_keep_names_of_their_own(tmp_path: Path) -> None:
     found = built(BLIMP, lines(tmp_path / "x.jsonl", [PAIR, PAIR]))
     assert found.requests["item"].n_unique() == 2
-    assert any("1 item repeats an earlier one" in note for note in found.notes)
+    assert "1 item repeats an earlier one and counts again (first: x.jsonl:2)" in found.notes
+    thrice = built(BLIMP, lines(tmp_path / "x.jsonl", [PAIR] * 3)).notes
+    assert "2 items repeat earlier ones and count again (first: x.jsonl:2)" in thrice
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from glosseme.cli import main
 from glosseme.errors import GlossemeError
 from glosseme.report.runs import table_of_runs
 from glosseme.report.suites import show_items
+from glosseme.suites import all_suites
 from small_models import save, saved_bert, saved_gpt2, small_gpt2
 
 
@@ -66,9 +67,61 @@ def test_no_word_of_ewok_gets_into_a_run(model: str, tmp_path: Path, capfd: pyte
     said = [*capfd.readouterr(), table_of_runs(tmp_path / "runs"), everything_in(tmp_path / "runs")]
     record = json.loads(next((tmp_path / "runs").rglob("run.json")).read_text(encoding="utf-8"))
     assert len(record["notes"]) >= 3
-    assert record["counts"]["items"] == len(rows) - 1
+    assert record["counts"]["items"] == len(rows) - 3
     for text in said:
         assert_silent(text)
+
+
+def ewok_files(folder: Path) -> list[Path]:
+    """Return a file of EWoK in every shape that a user could have it in."""
+    rows = ewok_rows(3)
+    values = [[str(value) for value in row.values()] for row in rows]
+    names = list(rows[0])
+    texts = {
+        "lines.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
+        "list.json": json.dumps(rows),
+        **{
+            f"head{n}.csv": "\n".join(",".join(row) for row in table)
+            for n, table in enumerate([values, [names, *values]])
+        },
+        **{
+            f"head{n}.tsv": "\n".join("\t".join(row) for row in table)
+            for n, table in enumerate([values, [names, *values]])
+        },
+        "texts.txt": "\n".join(row["Target1"] for row in rows),
+    }
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    pl.DataFrame(rows).write_parquet(folder / "table.parquet")
+    pl.DataFrame([dict(zip(row, row, strict=True)) for row in [values[0][-4:]]]).write_parquet(folder / "bare.parquet")
+    return sorted(folder.iterdir())
+
+
+def test_ewok_given_to_another_suite_by_mistake_is_not_quoted(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever reads a file, and whatever the file's kind."""
+    run_random = ["run", "-m", "fake:random", "-o", str(tmp_path / "runs"), "-q"]
+    sheets = ["sample", "wdlmpro", "-o", str(tmp_path / "sheets"), "--groups", "2"]
+    assert main(sheets) == 0
+    facts = ["analyse", "mixed", str(tmp_path), "--facts"]
+    reading = [
+        *([*run_random, "-s", suite.name, "--data"] for suite in all_suites().values() if suite.name != "ewok"),
+        *(["show", suite.name, "--data"] for suite in all_suites().values() if suite.name != "ewok"),
+        *([*run_random, "-s", "wdlmpro", "--limit", "2", f"--{name}"] for name in ("targets", "counts")),
+        ["sample", "wdlmpro", "-o", str(tmp_path / "others"), "--data"],
+        ["rate", str(tmp_path / "sheets" / "key.json")],
+        ["analyse", "differences", "--published"],
+        facts,
+    ]
+    for path in ewok_files(tmp_path / "ewok"):
+        for command in reading:
+            assert main([*command, str(path)]) == 2, [*command, path.name]
+            said = capfd.readouterr()
+            assert_silent((said.out + said.err).replace(path.name, ""))
+        assert main(["rate", str(path), str(path)]) == 2
+        assert_silent(capfd.readouterr().err)
 
 
 def test_errors_about_ewok_are_silent(tmp_path: Path) -> None:
@@ -111,6 +164,30 @@ def test_a_text_in_the_place_of_a_label_is_not_kept(tmp_path: Path) -> None:
     assert found.requests["target_contrast"].to_list() == [None] * 4
     assert found.requests["version"][0] == "1.0"
     assert found.notes == ("1 value of TargetDiff is no label and not kept (first: x.jsonl:1)",)
+
+
+def test_labels_are_kept_that_are_the_authors_or_that_many_items_share(tmp_path: Path) -> None:
+    """Names of concepts in the place of labels are numbers, as concepts are."""
+    made_up = [{"ContextDiff": f"wibbly {i % 3}", "Version": "nonkers", "ContextType": "quenchmate"} for i in range(30)]
+    shared = [{"Domain": "Culinary Facts", "ContextDiff": "synonym", "TargetDiff": "variable swap"}] * 100
+    rows = [CROSS | change for change in [*made_up, *shared, {"Domain": "snarlfoe"}]]
+    found = built(EWOK, lines(tmp_path / "x.jsonl", rows))
+    kept = {name: set(found.requests[name].drop_nulls()) for name in ("domain", "context_type", "version")}
+    assert kept["domain"] == {"social-relations", "culinary-facts", "domain-1"}
+    assert kept["context_type"] == {"direct", "context-type-1"}
+    assert kept["version"] == {"version-1"}
+    contrasts = {f"context-contrast-{n}" for n in (1, 2, 3)} | {"antonym", "synonym"}
+    assert set(found.requests["context_contrast"]) == contrasts
+    assert set(found.requests["target_contrast"]) == {"concept-swap", "variable-swap"}
+    assert "30 values of ContextDiff are labels of few items, and numbered (first: x.jsonl:1)" in found.notes
+    assert "1 value of Domain is a label of few items, and numbered (first: x.jsonl:131)" in found.notes
+    assert_silent(found.requests.drop("context", "text").write_csv() + " ".join(found.notes))
+
+
+def test_many_values_are_no_labels_however_many_items_share_them(tmp_path: Path) -> None:
+    rows = [CROSS | {"ContextDiff": f"wibbly{i % 21}"} for i in range(2100)]
+    found = built(EWOK, lines(tmp_path / "x.jsonl", rows))
+    assert set(found.requests["context_contrast"]) == {f"context-contrast-{n}" for n in range(1, 22)}
 
 
 def test_show_prints_the_texts_with_a_word_of_warning(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from glosseme.analysis.differences import correlation, differences, steps_apart
 from glosseme.analysis.multiple import holm
 from glosseme.cli import main
 from glosseme.errors import GlossemeError
-from glosseme.report.analyse import differences_of
+from glosseme.report.analyse import differences_of, pairs_of_runs
 from glosseme.runs.trajectory_file import Step, write_trajectory
 from test_curves import SEMANTICS, SYNTAX, items, run_of
 
@@ -172,15 +172,15 @@ def trajectory(folder, steps: int, model: str = "m", copied: tuple[int, ...] = (
 def test_runs_have_a_model_column_and_copies_are_left_out(tmp_path):
     trajectory(tmp_path, 8, copied=(3,))
     trajectory(tmp_path, 2, model="short")
-    steps = [Step("step5", 5, "there", same_as="step4")]
-    write_trajectory(tmp_path / "m", "m", steps)
+    steps = [Step(f"step{n}", n, "there", weights="w") for n in (4, 5)]
+    write_trajectory(tmp_path / "m", "m", "series", steps)
     rows = json.loads(differences_of(tmp_path, [], convention="exact", model=None, format_="json"))
     assert {row["model"] for row in rows} == {"m"}
     assert {row["n"] for row in rows} == {5}
     text = differences_of(tmp_path, [], convention="exact", model=None, format_="text")
     assert "left out: m@step3 has the weights or the step of step2" in text
     assert "left out: m@step5 has the weights or the step of step4" in text
-    assert "fewer than 4 checkpoints: short" in text
+    assert "fewer than 4 checkpoints: short (2)" in text
 
 
 def test_without_a_trajectory_there_is_an_error(tmp_path):
@@ -194,6 +194,38 @@ def test_without_a_trajectory_there_is_an_error(tmp_path):
         differences_of(tmp_path, [], convention="exact", model=None, format_="txt")
     with pytest.raises(GlossemeError, match="no table is of model"):
         differences_of(None, [SEMANTICS], convention="exact", model="pythia-1b", format_="text")
+
+
+def test_what_was_left_out_is_said_where_too_little_is_left(tmp_path):
+    """Six checkpoints: one is a copy, two were asked another sample."""
+    trajectory(tmp_path, 4, copied=(3,))
+    other = items([1.0, 0.0] * 4, construction=["let alone", "much less"] * 4, plausibility=["plausible"] * 8)
+    run_of(tmp_path, other, revision="step4", identity={"weights_sha256": "4", "limit": 8, "seed": 0})
+    run_of(tmp_path, other, revision="step9", identity={"weights_sha256": "9", "limit": 8, "seed": 0})
+    with pytest.raises(GlossemeError) as caught:
+        differences_of(tmp_path, [], convention="exact", model=None, format_="text")
+    said = str(caught.value)
+    assert "no model here has 4 checkpoints or more that can be compared" in said
+    assert "other data, options or sample than the rest: m@step4, m@step9" in said
+    assert "left out: m@step3 has the weights or the step of step2" in said
+    assert "fewer than 4 checkpoints: m (3)" in said
+
+
+def test_a_damaged_list_of_checkpoints_or_table_is_left_out_and_said(tmp_path):
+    trajectory(tmp_path, 6)
+    (tmp_path / "m" / "trajectory.json").write_text("{", encoding="utf-8")
+    broken = run_of(tmp_path, items([1.0], construction=["let alone"]), model="m", revision="step7")
+    (broken.folder / "outcomes.parquet").write_bytes(b"PAR1 and no more")
+    text = differences_of(tmp_path, [], convention="exact", model=None, format_="text")
+    assert "trajectory.json: the list of checkpoints can't be read" in text
+    assert "outcomes.parquet: the table can't be read" in text
+    assert "outcomes.parquet" in pairs_of_runs(twin(tmp_path), suite=None, format_="text")
+
+
+def twin(folder):
+    """Another model beside the first, on the same items."""
+    trajectory(folder, 6, model="other")
+    return folder
 
 
 @pytest.mark.parametrize("format_", ["text", "csv", "markdown", "latex"])

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from html import unescape
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from glosseme.cli import main
 from glosseme.errors import GlossemeError
 from glosseme.report.charts.bands import bands_chart
 from glosseme.report.charts.changes import changes_chart, first_differences
@@ -18,7 +20,7 @@ from glosseme.report.charts.deltas import binned, histograms_chart, quantiles, q
 from glosseme.report.charts.dots import models_chart
 from glosseme.report.charts.estimates import about, condition_of, final_runs
 from glosseme.report.charts.learning import figures_of_curves
-from glosseme.report.charts.names import labels
+from glosseme.report.charts.names import interval, labels
 from glosseme.report.charts.sizes import sizes_chart
 from glosseme.report.charts.theme import finished, log_ticks, pixels
 from glosseme.report.charts.trajectories import panels_chart, trajectory_chart
@@ -312,7 +314,10 @@ def test_panels_without_items_stay_where_they_are():
         [items(50, [1.0] * 50), items(50, [-1.0] * 50).with_columns(row=pl.lit("x"), column=pl.lit("implausible"))]
     )
     source = drawn(histograms_chart(binned(table), "nats", ["let alone", "x"], ["plausible", "implausible"]))
-    assert sorted(text for text in texts(source) if text.endswith("right of zero")) == [".00 right of zero", "1.00 right of zero"]
+    assert sorted(text for text in texts(source) if text.endswith("right of zero")) == [
+        ".00 right of zero",
+        "1.00 right of zero",
+    ]
 
 
 def test_only_ties_are_half_dark():
@@ -444,3 +449,174 @@ def test_tables_need_no_charts():
     root = Path(finished.__code__.co_filename).parents[1]
     users = {p.relative_to(root).parts[0] for p in root.rglob("*.py") if "import altair" in p.read_text("utf-8")}
     assert users <= {"charts", "figures.py", "page"}
+
+
+def trajectory(root, model, steps, *, twins=(), listed=True, suites=("paired-focus/semantics", "paired-focus/syntax")):
+    """Runs of a trajectory, of which `twins` hold the weights of the checkpoint before, and its list."""
+    runs = [
+        make_run(root, model, step, suite, seed=i + 9 * (step not in twins))
+        for i, step in enumerate(steps)
+        for suite in suites
+    ]
+    if listed:
+        before = dict(pairwise(steps))
+        rows = [
+            {
+                "revision": s,
+                "status": "there",
+                "same_as": next((a for a, b in before.items() if b == s and s in twins), None),
+            }
+            for s in steps
+        ]
+        record = {"format": 1, "model": model, "steps": rows}
+        (root / re.sub(r"\W+", "-", model) / "trajectory.json").write_text(json.dumps(record), encoding="utf-8")
+    return runs
+
+
+STEPS = ("step1", "step2", "step4", "step8", "step16", "step32")
+
+
+def test_changes_are_those_of_the_analysis(tmp_path, capsys):
+    """A checkpoint that holds another's weights counts in neither: the same n and rho, and a point on the lines."""
+    runs = trajectory(tmp_path, "m", STEPS, twins=("step8",))
+    found = {figure.name: figure for figure in figures_of_runs(runs)}
+    assert main(["analyse", "differences", str(tmp_path), "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    ours = next(row for row in rows if {row["a"], row["b"]} == {"semantics plausible", "syntax"})
+    assert ours["n"] == 4
+    said = texts(svg(found["differences-m"]))
+    assert f"ρ = {interval(ours['rho'], ours['low'], ours['high'])}, n = 4" in said
+    lines = found["trajectory-benchmarks-m"]
+    assert len([mark for mark in marks(svg(lines)) if mark.startswith("syntax, step ")]) == 6
+    assert "have points all the same: step8 those of step4" in lines.caption
+
+
+def test_three_checkpoints_of_their_own_have_no_changes(tmp_path):
+    """As the analysis has none."""
+    runs = trajectory(tmp_path, "m", STEPS[:4], twins=("step8",))
+    assert "differences-m" not in {figure.name for figure in figures_of_runs(runs)}
+
+
+def test_fakes_are_checkpoints_where_a_list_says_so(tmp_path):
+    runs = trajectory(tmp_path, "fake:random", ("1", "2", "4", "8"))
+    names = {figure.name for figure in figures_of_runs(runs)}
+    assert {"trajectory-benchmarks-fake-random", "differences-fake-random"} <= names
+
+
+def test_fakes_with_other_seeds_are_other_models(tmp_path):
+    runs = trajectory(tmp_path, "fake:random", ("0", "7", "8", "9"), listed=False)
+    found = {figure.name: figure for figure in figures_of_runs(runs)}
+    assert not [name for name in found if name.startswith(("trajectory", "differences"))]
+    every = {f"fake:random@{seed}" for seed in (0, 7, 8, 9)}
+    for name in ("models-paired-focus-semantics", "groups-paired-focus-semantics"):
+        assert set(found[name].models) == every
+
+
+def test_what_is_right_of_zero_is_said_so_where_accuracies_have_even_weights(tmp_path):
+    """The number in a panel is of its bars, whatever the averages of tables are."""
+    run = make_run(tmp_path, "a", "main")
+    record = json.loads((run.folder / "run.json").read_text("utf-8"))
+    record["suite"]["macro"] = "template"
+    (run.folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    figure = next(f for f in figures_of_runs([read_run(run.folder)]) if f.name.startswith("deltas"))
+    assert [text for text in texts(svg(figure)) if re.fullmatch(r"1?\.\d\d right of zero", text)]
+    assert "Each item counts the same here, in accuracies each template." in figure.caption
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_zero_is_in_the_picture_where_all_deltas_are_on_one_side(sign):
+    delta = sign * np.linspace(400, 420, 200)
+    table = pl.concat([items(200, delta), items(200, delta).with_columns(column=pl.lit("implausible"))])
+    columns = ["plausible", "implausible"]
+    for chart in (
+        histograms_chart(binned(table), "nats", ["let alone"], columns),
+        quantiles_chart(quantiles(table), "nats", ["m"], columns),
+    ):
+        source = drawn(chart)
+        assert size(source)[0] <= 560
+        assert "0" in texts(source)
+
+
+def test_a_point_alone_after_a_gap_has_an_interval_to_see():
+    """A band of one point has no width."""
+    for draw in (trajectory_chart, panels_chart):
+        table = curves(("syntax",), steps=(1, 2, 4, 16))
+        spec = [json.dumps(finished(draw(table, missing), "t", "c").to_dict(validate=True)) for missing in ((), (8,))]
+        assert "low" in spec[0]
+        bars = [text.count('"type": "rule"') for text in spec]
+        assert bars[1] == bars[0] + 1
+
+
+def test_labels_of_deltas_do_not_touch():
+    """In two narrow panels side by side."""
+    delta = np.linspace(-1234.5, 1321, 400)
+    table = pl.concat([items(400, delta), items(400, delta).with_columns(column=pl.lit("implausible"))])
+    for chart in (
+        histograms_chart(binned(table), "nats", ["let alone", "x" * 40], ["plausible", "implausible"]),
+        quantiles_chart(quantiles(table), "nats", ["m"], ["plausible", "implausible"]),
+    ):
+        ticks = [
+            float(n.get("transform").split("(")[1].split(",")[0])
+            for n in tree(drawn(chart)).iter(f"{SVG}text")
+            if re.fullmatch(r"−?[\d,]+", n.text or "")
+        ]
+        assert len(ticks) >= 4
+        per_panel = [b - a for a, b in pairwise(ticks) if b > a]
+        assert min(per_panel) > 30
+
+
+def test_ticks_of_sizes_have_three_digits_at_most():
+    rows = models(["one", "two"], ("all items",)).with_columns(parameters=pl.Series([29_725, 41_300]))
+    said = texts(drawn(sizes_chart(rows, ["parameters"])))
+    assert {"30k", "35k", "40k"} <= set(said)
+    same = rows.with_columns(parameters=pl.Series([29_725, 29_725]))
+    assert "29.7k" in texts(drawn(sizes_chart(same, ["parameters"])))
+    for low, high in ((29_725, 29_726), (1.21e9, 1.3e9), (124_439_808, 125_000_000)):
+        shown = [f"{tick:.3g}" for tick in log_ticks(low, high)]
+        assert len(shown) == len(set(shown))
+
+
+def test_coarse_parts_come_before_fine_ones(tmp_path):
+    """Fields, then phenomena."""
+    runs = trajectory(tmp_path, "m", STEPS[:3], suites=("mine",))
+    for run in runs:
+        record = json.loads((run.folder / "run.json").read_text("utf-8"))
+        record["suite"] |= {"by": ["construction"], "also": [["plausibility"], []]}
+        (run.folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    figure = next(f for f in figures_of_runs([read_run(r.folder) for r in runs]) if f.name == "trajectory-mine-m")
+    order = figure.chart.to_dict()["layer"][2]["encoding"]["color"]["scale"]["domain"]
+    assert order[:2] == ["mine implausible", "mine plausible"]
+
+
+def test_more_models_than_can_be_told_apart_are_said(tmp_path):
+    runs = [make_run(tmp_path, f"m{i}", "main", seed=i) for i in range(8)]
+    found = {figure.name: figure for figure in figures_of_runs(runs)}
+    assert "groups-paired-focus-semantics" not in found
+    caption = found["models-paired-focus-semantics"].caption
+    assert "by construction and plausibility are drawn for up to 7 models, and these are 8" in caption
+
+
+def test_files_of_an_earlier_call_go_and_nothing_else(tmp_path):
+    """What captions.json lists, whatever else lies there or it says."""
+    out = tmp_path / "out"
+    make_run(tmp_path / "runs", "a", "main")
+    before = {path.name for path in write_figures(tmp_path / "runs", out, "svg,json")}
+    mine = out / "mine.svg"
+    mine.write_text("mine", encoding="utf-8")
+    outside = tmp_path / "outside.svg"
+    outside.write_text("mine", encoding="utf-8")
+    captions = json.loads((out / "captions.json").read_text("utf-8"))
+    captions |= {
+        "../outside": {"files": ["../outside.svg"]},
+        "x": {"files": ["mine.svg"]},
+        "captions": {"files": ["captions.json"]},
+    }
+    (out / "captions.json").write_text(json.dumps(captions), encoding="utf-8")
+    make_run(tmp_path / "others", "b", "main")
+    after = {path.name for path in write_figures(tmp_path / "others", out, "svg")}
+    assert {path.name for path in out.iterdir()} == {*after, "mine.svg"}
+    assert before - after
+    assert outside.is_file()
+    (out / "captions.json").write_text("[1]", encoding="utf-8")
+    list(write_figures(tmp_path / "runs", out, "svg"))
+    assert after <= {path.name for path in out.iterdir()}

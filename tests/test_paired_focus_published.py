@@ -170,16 +170,22 @@ BAD: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
         lambda rows: replace(rows, 9, "let alone", "never mind"),
         r":10: the file's construction is 'let alone'",
     ),
-    "other control": (lambda rows: replace(rows, 5, ", or ", ", nor "), r":6: word 7 of the sentence is 'nor'; its frame makes 'or' there"),
+    "other control": (
+        lambda rows: replace(rows, 5, ", or ", ", nor "),
+        r":6: word 7 of the sentence is 'nor'; its frame makes 'or' there",
+    ),
     "wrong article": (
         lambda rows: replace(rows, 4, "than lifting a small", "than lifting an small"),
-        r":5: word 16 of the sentence is 'an'; its frame makes 'a' there",
+        r":5: word 20 of the sentence is 'an'; its frame makes 'a' there",
     ),
     "other noun": (
         lambda rows: replace(rows, 7, "\trock\t", "\tbox\t"),
         r":8: 'Noun' changes inside a frame",
     ),
-    "other adjective": (lambda rows: replace(rows, 3, "large", "huge"), r":4: word 9 of the sentence is 'huge'; its frame makes 'large' there"),
+    "other adjective": (
+        lambda rows: replace(rows, 3, "large", "huge"),
+        r":4: word 5 of the sentence is 'huge'; its frame makes 'large' there",
+    ),
 }
 
 

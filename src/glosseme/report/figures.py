@@ -82,9 +82,10 @@ def write_figures(
 ) -> Iterator[Path]:
     """Write every figure that the runs under a folder allow, and yield the files.
 
-    `formats` are names of `FORMATS` with commas; captions go into `captions.json`. Files that an earlier call's captions
-    list and that aren't made now are removed, nothing else. Raises `GlossemeError` for an unknown format, a folder that
-    can't be written, and runs that allow no figure.
+    `formats` are names of `FORMATS` with commas; captions go into `captions.json`. Files that the captions of an
+    earlier call list and that aren't made now are removed, nothing else.
+
+    Raises `GlossemeError` for an unknown format, a folder that can't be written, and runs that allow no figure.
     """
     chosen = _formats(formats)
     figures = figures_of_runs(choose_runs(root, suite, model).finished)
@@ -125,13 +126,10 @@ def _stale(out: Path, made: Collection[str]) -> Iterator[Path]:
         # Without a list of ours nothing here is known to be ours.
         return
     for figure, name in listed:
-        ours = (
-            name in {f"{figure}.{format_}" for format_ in FORMATS}
-            and bool(_PLAIN.fullmatch(figure))
-            and name != _CAPTIONS
-        )
-        if ours and name not in made and (out / name).is_file() and not (out / name).is_symlink():
-            yield out / name
+        ours = _PLAIN.fullmatch(figure) and name in {f"{figure}.{format_}" for format_ in FORMATS}
+        path = out / name
+        if ours and name not in {*made, _CAPTIONS} and path.is_file() and not path.is_symlink():
+            yield path
 
 
 def _formats(text: str) -> list[str]:

@@ -13,7 +13,7 @@ import torch
 
 __all__ = ["Head", "linear_head"]
 
-_PIECE: Final = 1024
+_PIECE: Final = 2048
 """Tokens of the vocabulary at a time: with some hundred rows, a few megabytes."""
 _PROBE: Final = 8
 """Tokens forwarded to see what a model makes of its head."""

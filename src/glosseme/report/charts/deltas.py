@@ -19,6 +19,7 @@ __all__ = ["binned", "histograms_chart", "quantiles", "quantiles_chart"]
 _BINS: Final = 32
 _HEIGHT: Final = 54
 _TOLD: Final = {"description": "about:N", "tooltip": "about:N"}
+_BELOW: Final = {"y": alt.value(14), "y2": alt.value(_HEIGHT)}
 _KEYS: Final = ("row", "column")
 _RIGHT: Final = pl.when(pl.col("delta").abs() <= TIE).then(0.5).otherwise((pl.col("delta") > 0).cast(pl.Float64)).mean()
 """The share of items right of zero, where half of a tie is. An accuracy with even weights is another number."""
@@ -27,26 +28,26 @@ _RIGHT: Final = pl.when(pl.col("delta").abs() <= TIE).then(0.5).otherwise((pl.co
 def binned(items: pl.DataFrame) -> pl.DataFrame:
     """Return the histogram of `delta` in each `row` and `column`: the bin's edges and its share of the items (`share`).
 
-    Bins are the same in all panels, as wide as the middle 99% of all items ask for, and zero is an edge. The last
-    bins hold what lies beyond. `above` is the share of a panel's judged items right of zero (of ties half), `n` their
-    number.
+    Bins are the same in all panels, as wide as zero and the middle 99% of all items ask for, and zero is an edge. The
+    last bins hold what lies beyond. `above` is the share of a panel's judged items right of zero (of ties half), `n`
+    their number.
     """
     judged = items.filter(pl.col("delta").is_not_null() & pl.col("correct").is_not_null())
     if not judged.height:
         return pl.DataFrame()
-    ends = (abs(judged["delta"].quantile(q, "nearest") or 0.0) for q in (0.005, 0.995))
-    half = max(ends)
+    ends = [judged["delta"].quantile(q, "nearest") or 0.0 for q in (0.005, 0.995)]
+    low, high = min(0.0, *ends), max(0.0, *ends)
     # Where all are ties, any width does.
-    half = half if half > TIE else 1.0
-    step = _round_up(2 * half / _BINS)
-    most = math.ceil(half / step)
+    step = _round_up((high - low if high - low > TIE else 2.0) / _BINS)
+    # There is a bin on either side of zero, for the halves of ties.
+    first, last = min(-1, math.floor(low / step)), max(0, math.ceil(high / step) - 1)
     # Half of a tie is right and half is wrong, and so it stands on both sides of zero.
     tied, place = pl.col("delta").abs() <= TIE, (pl.col("delta") / step).floor()
     below = judged.filter(tied).with_columns(place=pl.lit(-1.0), weight=pl.lit(0.5))
     weighed = judged.with_columns(
         place=pl.when(tied).then(0.0).otherwise(place), weight=pl.when(tied).then(0.5).otherwise(1.0)
     )
-    placed = pl.concat([weighed, below]).with_columns(pl.col("place").clip(-most, most - 1).cast(pl.Int64))
+    placed = pl.concat([weighed, below]).with_columns(pl.col("place").clip(first, last).cast(pl.Int64))
     total = judged.group_by(_KEYS, maintain_order=True).agg(
         n=pl.len().cast(pl.Int64), above=_RIGHT, median=pl.col("delta").median()
     )
@@ -100,7 +101,8 @@ def histograms_chart(bins: pl.DataFrame, unit: str, rows: Sequence[str], columns
     bar = {"x": x, "x2": "end:Q", "y": y, "y2": alt.datum(0), "fill": fill}
     layers = [
         marks(None, "rect", bar | _TOLD, stroke=COLOURS[0], strokeWidth=0.5),
-        marks(None, "rule", {"x": alt.datum(0)}, color=BLACK, strokeWidth=1, aria=False),
+        # From below the text, which may stand over zero.
+        marks(None, "rule", {"x": alt.datum(0), **_BELOW}, color=BLACK, strokeWidth=1, aria=False),
         _shares(width),
     ]
     return _arranged(layers, table(drawn), rows, columns, width)
