@@ -198,7 +198,7 @@ def test_facts_of_a_file_come_before_the_catalogue_and_the_record(tmp_path):
     [
         ("", ":1", "no column 'model'"),
         ("model,size\n", ":1", "no fact 'size'"),
-        ("model,tokens\na,1\nb\n", ":3", "1 cells for 2 columns"),
+        ("model,tokens\na,1\nb\n", ":3", "the row has 1 cell for 2 columns"),
         ("model,tokens\n,1\n", ":2", "no name"),
         ("model,tokens\na,many\n", ":2", "tokens 'many' is no number above 0"),
         ("model,tokens\na,-1\n", ":2", "no number above 0"),

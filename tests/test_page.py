@@ -218,8 +218,9 @@ def test_unfinished_and_broken_runs_are_named(tmp_path):
 def test_checkpoints_that_are_missing_or_doubled_are_named(tmp_path):
     """As the trajectory beside the runs says."""
     make_run(tmp_path / "runs", "toy", revision="step1")
-    steps = [Step("step1", 1, "there"), Step("step2", 2, "missing", reason="no such revision")]
-    write_trajectory(tmp_path / "runs" / "toy", "toy", [*steps, Step("step4", 4, "there", same_as="step1")])
+    steps = [Step("step1", 1, "there", weights="a"), Step("step2", 2, "missing", reason="no such revision")]
+    last = Step("step4", 4, "there", weights="a")
+    write_trajectory(tmp_path / "runs" / "toy", "toy", "a series", [*steps, last])
     _, page = page_of(tmp_path / "runs", tmp_path / "page.html")
     assert "Missing: toy@step2: no such revision." in page.text()
     assert "toy@step4 holds the weights of step1." in page.text()
@@ -287,3 +288,97 @@ def test_a_page_of_many_checkpoints_is_small(tmp_path, monkeypatch):
     assert len(source.encode()) < 1_500_000
     assert "step1" in page.text()
     assert "Of each trajectory the last checkpoint" in page.text()
+
+
+def rows_of(page: Page, source: str, block: str) -> list[list[str]]:
+    """The texts of a table's rows."""
+    part = source[source.index(f'<div class="block" id="{block}"') :]
+    body = part[part.index("<tbody>") : part.index("</tbody>")]
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in body.split("<tr")[1:]]
+    return [[re.sub(r"<[^>]+>", "", cell).strip() for cell in row] for row in cells]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [("limit", 2, "core; a sample of 2, seed None"), ("data", "mine", "mine"), ("dtype", "bfloat16", "core; bfloat16")],
+)
+def test_a_glance_marks_what_was_asked_in_another_way(tmp_path, key, value, said):
+    """A sample beside whole suites of the same model has a mark and a note; the other numbers have none."""
+    for model, suite in product(("one", "two", "three"), ("pairs", "other")):
+        make_run(tmp_path, model, suite)
+    path = next(p for p in tmp_path.rglob("run.json") if (p.parent.name, said_of(p)["model"]) == ("pairs", "two"))
+    record = json.loads(path.read_text())
+    record["identity"][key] = value
+    path.write_text(json.dumps(record))
+    source, page = page_of(tmp_path, tmp_path / "page.html")
+    assert f"\u00b9 pairs: {said}." in page.text()
+    marked = [row for row in rows_of(page, source, "table-overview") if any("\u00b9" in cell for cell in row)]
+    assert [row[0] for row in marked] == ["two"]
+    assert sum("\u00b9" in cell for cell in marked[0]) == 1
+
+
+def said_of(path: Path):
+    return json.loads(path.read_text())["identity"]
+
+
+def test_a_glance_has_both_of_two_runs_of_one_suite(tmp_path):
+    """The usual one first, the sample in a row of its own."""
+    make_run(tmp_path / "whole", "one")
+    make_run(tmp_path / "whole", "two")
+    folder = make_run(tmp_path / "sample", "one", deltas=(-1.0, -1.0, -1.0, 2.0))
+    record = json.loads((folder / "run.json").read_text())
+    record["identity"] |= {"limit": 4, "seed": 0}
+    (folder / "run.json").write_text(json.dumps(record))
+    source, page = page_of(tmp_path, tmp_path / "page.html")
+    rows = rows_of(page, source, "table-overview")
+    assert [(row[0], row[-1]) for row in rows] == [("one", ".500"), ("two", ".500"), ("one", ".250\u00b9")]
+
+
+def test_a_glance_says_where_a_whole_suite_is_a_sample(tmp_path):
+    for suite in ("pairs", "other"):
+        folder = make_run(tmp_path, "one", suite)
+        if suite == "pairs":
+            record = json.loads((folder / "run.json").read_text())
+            record["identity"] |= {"limit": 4, "seed": 0}
+            (folder / "run.json").write_text(json.dumps(record))
+    _, page = page_of(tmp_path, tmp_path / "page.html")
+    assert "pairs: core; a sample of 4, seed 0." in page.text()
+
+
+def test_what_is_the_same_in_every_row_is_said_once(tmp_path):
+    """Above the table; the column is there, unseen, for the file of values."""
+    make_run(tmp_path, "one")
+    make_run(tmp_path, "two", deltas=(1.0, 1.0, 1.0, 1.0))
+    source, _ = page_of(tmp_path, tmp_path / "page.html")
+    part = source[source.index('<div class="block" id="table-pairs-all"') :]
+    assert "In every row: n 4; ties 0; chance .500." in part[: part.index("<table>")]
+    heads = re.findall(r"<th scope=\"col\"([^>]*)>(.*?)</th>", part[: part.index("</thead>")])
+    assert {name for attributes, name in heads if "hidden" in attributes} == {"n", "ties", "chance"}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [[f"a-long-name-{'x' * 40}-that-ends-in-{n}" for n in range(4)], [f"{'x' * 30}-{n}-{'y' * 30}" for n in range(4)]],
+)
+def test_long_names_are_told_apart(tmp_path, names):
+    """What is seen of them, their two ends or all, differs; the text is whole."""
+    for name in names:
+        make_run(tmp_path, name)
+    source, page = page_of(tmp_path, tmp_path / "page.html")
+    assert [row[0] for row in rows_of(page, source, "table-overview")] == names
+    part = source[source.index('id="table-overview"') :]
+    cut = re.findall(
+        r'<span class="name" title="(.*?)"><span>(.*?)</span><span>(.*?)</span>', part[: part.index("</tbody>")]
+    )
+    whole = re.findall(r'<span class="long">(.*?)</span>', part[: part.index("</tbody>")])
+    assert len({(start[:14], end) for _, start, end in cut} | set(whole)) == 4
+    assert all(title == start + end for title, start, end in cut)
+
+
+def test_fakes_with_other_seeds_are_models_of_their_own(tmp_path):
+    """Seeds are no steps, of which only the last would be shown."""
+    for seed in range(4):
+        make_run(tmp_path, "fake:random", revision=str(seed))
+    source, page = page_of(tmp_path, tmp_path / "page.html")
+    assert [row[1] for row in rows_of(page, source, "table-overview")] == ["0", "1", "2", "3"]
+    assert "Of a trajectory" not in page.text()

@@ -212,3 +212,47 @@ def test_in_print_all_is_shown(page):
         assert clipped == 0
     finally:
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+@pytest.mark.parametrize(
+    ("fragment", "seen"),
+    [
+        ("#suites=%E0%A4%A", {"pairs", "other"}),
+        ("#suites=", {"pairs", "other"}),
+        ("#suites=&models=", {"pairs", "other"}),
+        ("#suites=nothing,%E0%A4%A&at=%E0", {"pairs", "other"}),
+        ("#suites=%E0%A4%A,other", {"other"}),
+        ("#=&&suites", {"pairs", "other"}),
+    ],
+)
+def test_what_an_address_says_that_cannot_be_read_is_ignored(page, address, fragment, seen):
+    """Nothing is hidden for it."""
+    page.get("about:blank")
+    page.get(f"{address}{fragment}")
+    parts = {name for name in ("pairs", "other") if shown(page, f"#suite-{name} h3")}
+    assert parts == seen
+    assert page.get_log("browser") == []
+
+
+def test_tables_fit_a_laptop(browser, tmp_path):
+    """At 1,280 pixels no table but that of runs scrolls sideways, also with long names."""
+    for n in range(3):
+        make_run(tmp_path, f"organisation/a-long-name-of-a-model-{'x' * 30}-{n}", "pairs", revision="step1000")
+    browser.get(write_page([tmp_path], tmp_path / "page.html").resolve().as_uri())
+    size = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        wide = browser.execute_script("""return [...document.querySelectorAll('.block > .scroll')]
+            .filter(box => box.scrollWidth > box.clientWidth).map(box => box.parentNode.id)""")
+        assert set(wide) <= {"table-runs"}
+        names = browser.execute_script("""return [...document.querySelectorAll('#table-overview .name')].map(name =>
+            [name.title === name.textContent, name.lastChild.getBoundingClientRect().right
+                <= name.closest('th').getBoundingClientRect().right])""")
+        assert names == [[True, True]] * 3
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        clipped = browser.execute_script("""return [...document.querySelectorAll('.name span')]
+            .filter(part => getComputedStyle(part).overflow !== 'visible').length""")
+        assert clipped == 0
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -163,7 +163,7 @@ def test_the_command_prints_a_row_a_checkpoint(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--revisions", "checkpoint-900"], "none of 1 checkpoints can be run"),
+        (["--revisions", "checkpoint-900"], "none of 1 checkpoint can be run"),
         (["--revisions", ","], "no revision was named"),
         (["--format", "xml"], "there is no format 'xml'"),
         (["--data", "paired-focus=nowhere.tsv"], "no such file"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from glosseme.errors import GlossemeError, nearest
+from glosseme.runs.warn import warnings_of
 from glosseme.suites import find_suites
 from glosseme.words import columns_of, counted, is_name, quoted
 
@@ -63,13 +65,13 @@ def test_names_are_told_from_texts() -> None:
 def test_no_word_of_a_text_is_shown(words: list[str], joint: str) -> None:
     text = f"{joint} ".join(words) + joint.strip()
     assert not any(word in quoted(text) + columns_of([text, "wibbly"]) for word in words)
-    assert "UID and 2 columns that are not shown" in columns_of(["wibbly", text, "UID"], ["UID"])
+    assert "UID and 2 that are not shown" in columns_of(["wibbly", text, "UID"], ["UID"])
 
 
 def test_names_of_a_file_with_a_head_are_shown() -> None:
     assert columns_of(["good", "bad one"]) == "good, bad one"
-    assert columns_of(["good", "bad"], ["good"], only_known=True) == "good and 1 column that is not shown"
-    assert columns_of([], []) == "none that is known"
+    assert columns_of(["good", "bad"], ["good"], only_known=True) == "good and 1 that is not shown"
+    assert columns_of([], []) == "none"
 
 
 def test_nearest_names_are_each_named_once() -> None:
@@ -77,3 +79,13 @@ def test_nearest_names_are_each_named_once() -> None:
     with pytest.raises(GlossemeError) as caught:
         find_suites("zzzz")
     assert str(caught.value).count("'blimp'") == 1
+
+
+def test_warnings_agree_with_their_number() -> None:
+    """One request and two, in each of the sentences."""
+    odd = {"item": ["a", "b"], "measure": "pll", "context": None, "text": ["A  cat [MASK] <s>", "A  dog [MASK] <s>"]}
+    table = pl.DataFrame(odd, schema_overrides={"context": pl.String})
+    for n, verb in ((1, "1 request has "), (2, "2 requests have ")):
+        found = warnings_of(table.head(n), first_token_scored=True, special=["<s>"])
+        assert len(found) == 3
+        assert all(note.startswith(verb) for note in found)

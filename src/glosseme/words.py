@@ -70,11 +70,11 @@ def columns_of(names: Sequence[str], known: Sequence[str] = (), *, only_known: b
     >>> columns_of(["good", "bad"])
     'good, bad'
     >>> columns_of(["A cat sleeps.", "cat", "UID"], ["UID"])
-    'UID and 2 columns that are not shown: the first row looks like texts and no names'
+    'UID and 2 that are not shown (the first row looks like texts and no names)'
     """
     texts = not all(map(is_name, names))
     shown = [name for name in names if name in known] if texts or only_known else list(names)
     others = len(names) - len(shown)
-    there = ", ".join(shown) or "none that is known"
-    more = f" and {counted(others, 'column')} that {'is' if others == 1 else 'are'} not shown" if others else ""
-    return f"{there}{more}{': the first row looks like texts and no names' if texts else ''}"
+    more = f"{others:,} that {'is' if others == 1 else 'are'} not shown" if others else ""
+    there = " and ".join(filter(None, [", ".join(shown), more])) or "none"
+    return f"{there} (the first row looks like texts and no names)" if texts else there

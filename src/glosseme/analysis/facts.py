@@ -13,7 +13,7 @@ from glosseme.analysis.published import published_name
 from glosseme.errors import GlossemeError, nearest
 from glosseme.models.catalogue import facts_of
 from glosseme.runs.folder import Run
-from glosseme.words import quoted
+from glosseme.words import counted, quoted
 
 __all__ = ["Facts", "facts_of_run", "read_facts", "unmatched"]
 
@@ -89,7 +89,8 @@ def _names(model: str) -> tuple[str, ...]:
 
 def _row(cells: Sequence[str], head: Sequence[str], where: str) -> tuple[str, Facts]:
     if len(cells) != len(head):
-        raise GlossemeError(f"there are {len(cells)} cells for {len(head)} columns", where=where)
+        what = f"the row has {counted(len(cells), 'cell')} for {counted(len(head), 'column')}"
+        raise GlossemeError(what, where=where)
     row = dict(zip(head, (cell.strip() for cell in cells), strict=True))
     if not row["model"]:
         raise GlossemeError("the model has no name", where=where)

@@ -14,6 +14,7 @@ from glosseme.analysis.facts import Facts, facts_of_run
 from glosseme.analysis.random_intercept import Fit, fit_random_intercept
 from glosseme.errors import WORK_FAILED, GlossemeError, nearest
 from glosseme.runs.folder import Run
+from glosseme.words import counted
 
 __all__ = ["PREDICTORS", "MixedFit", "coded", "formula", "mixed_fits", "observations", "usable"]
 
@@ -115,7 +116,7 @@ def usable(table: pl.DataFrame, predictors: Sequence[str]) -> tuple[pl.DataFrame
     models = known["model"].n_unique()
     wrong = ""
     if models < need:
-        wrong = f"{', '.join(predictors)}: known of {models} models, and a fit needs {need}"
+        wrong = f"{', '.join(predictors)}: known of {counted(models, 'model')}, and a fit needs {need}"
     elif not varied:
         wrong = f"the models don't differ in {' or '.join(predictors)}"
     return known, left_out, varied, wrong

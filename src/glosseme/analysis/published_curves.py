@@ -12,7 +12,7 @@ import polars as pl
 
 from glosseme.errors import GlossemeError, nearest
 from glosseme.models.steps import step_of
-from glosseme.words import quoted
+from glosseme.words import counted, quoted
 
 __all__ = ["CURVE_COLUMNS", "read_published_curves"]
 
@@ -121,7 +121,8 @@ def _rows(path: Path) -> list[_Row]:
 
 def _row(cells: Sequence[str], head: Sequence[str], kind: str, where: str) -> _Row:
     if len(cells) != len(head):
-        raise GlossemeError(f"there are {len(cells)} values for {len(head)} columns", where=where)
+        what = f"the row has {counted(len(cells), 'value')} for {counted(len(head), 'column')}"
+        raise GlossemeError(what, where=where)
     row = dict(zip(head, (cell.strip() for cell in cells), strict=True))
     try:
         accuracy = float(row["accuracy"])

@@ -93,9 +93,8 @@ def _block(found: MixedFit) -> str:
         return "\n".join([plain(found.formula), *(f"  not fitted: {plain(note)}" for note in found.notes)])
     fit = found.fit
     shown = block(found.formula, pl.DataFrame([asdict(term) for term in fit.terms]), _LINEAR)
-    sizes = (
-        f"  sd: model {fit.sd_group:.3f}, residual {fit.sd_residual:.3f}; {fit.n} observations, {fit.n_groups} models"
-    )
+    of = f"{counted(fit.n, 'observation')}, {counted(fit.n_groups, 'model')}"
+    sizes = f"  sd: model {fit.sd_group:.3f}, residual {fit.sd_residual:.3f}; {of}"
     state = f"  {'converged' if fit.converged else 'NOT CONVERGED'}{'; SINGULAR' if fit.singular else ''}"
     return "\n".join([shown, sizes, state, *(f"  {plain(note)}" for note in _said(found))])
 

@@ -21,6 +21,7 @@ from glosseme.runs.options import Asked
 from glosseme.runs.shared import Shared
 from glosseme.runs.trajectory_file import Step, check_series, write_trajectory
 from glosseme.scoring.execute import Settings
+from glosseme.words import counted
 
 __all__ = ["run_trajectory"]
 
@@ -73,12 +74,12 @@ def _found(
     names, notes = checkpoints_of(series, revisions)
     for note in notes:
         progress.say(note)
-    progress.doing(f"{series.display}: {len(names)} checkpoints, looking for equal weights")
+    progress.doing(f"{series.display}: {counted(len(names), 'checkpoint')}, looking for equal weights")
     opened = [_opened(series, name, arguments, progress) for name in names]
     opened.sort(key=lambda c: (c.step.step is None, c.step.step or 0))
     if not any(checkpoint.model for checkpoint in opened):
         raise GlossemeError(
-            f"none of {len(opened)} checkpoints can be run; of the first: {opened[0].step.reason}",
+            f"none of {counted(len(opened), 'checkpoint')} can be run; of the first: {opened[0].step.reason}",
             where=series.display,
             todo=None if revisions in (LOG, ALL) else "check the names given with --revisions",
         )

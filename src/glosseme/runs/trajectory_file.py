@@ -99,7 +99,10 @@ def _marked(steps: Sequence[Step]) -> Iterator[Step]:
     """Yield the steps with `same_as` for each whose weights an earlier one holds."""
     first: dict[str, str] = {}
     for step in steps:
-        earlier = None if step.weights is None else first.setdefault(step.weights, step.revision)
+        if step.weights is None:  # not known here: what was said of it stands
+            yield step
+            continue
+        earlier = first.setdefault(step.weights, step.revision)
         yield replace(step, same_as=earlier if earlier != step.revision else None)
 
 

@@ -95,7 +95,7 @@ def histograms_chart(bins: pl.DataFrame, unit: str, rows: Sequence[str], columns
     )
     # Room above the highest bar for the share.
     most = max(float(share) for share in bins["share"])
-    y = alt.Y("share:Q", axis=None, scale=alt.Scale(domain=[0, 1.35 * most], nice=False))
+    y = alt.Y("share:Q", axis=None, scale=alt.Scale(domain=[0, 1.45 * most], nice=False))
     # Dark on the right and hollow on the left can be told apart without colours.
     fill = alt.condition("datum.right", alt.value(COLOURS[0]), alt.value("#FFFFFF"))
     bar = {"x": x, "x2": "end:Q", "y": y, "y2": alt.datum(0), "fill": fill}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 import polars as pl
@@ -23,13 +24,18 @@ __all__ = [
     "columns_of",
     "number",
     "printed",
+    "said_once",
     "text_cell",
 ]
 
+_END: Final = 14
+"""So many letters at least of either end of a long name are seen."""
 UNDEFINED: Final = "\u2013"
 """What stands where nothing is defined."""
 
 Kind = Literal["text", "number", "interval", "range"]
+Shown = Literal["always", "wide", "never"]
+"""`wide` is where there is much room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,8 @@ class Column:
 
     head: str
     kind: Kind = "text"
+    shown: Shown = "always"
+    """Whether it is seen; files of values have all columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +105,14 @@ class Table:
     suites: str = ""
     models: str = ""
     level: int = 4
+    same: str = ""
+    """What the columns say that are the same in every row, and are not shown."""
+
+    def alike(self) -> frozenset[str]:
+        """Return the long names of rows that would look like others with their middles cut: they are shown whole."""
+        names = {row.cells[0].text for row in self.rows}
+        ends = Counter((name[:_END], name[-_END:]) for name in names if len(name) > 2 * _END)
+        return frozenset(name for name in names if len(name) > 2 * _END and ends[name[:_END], name[-_END:]] > 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +123,26 @@ class Note:
     suites: str = ""
     models: str = ""
     runs: Sequence[str] = field(default_factory=tuple)
+
+
+def said_once(table: Table, heads: Container[str]) -> Table:
+    """Return a table of which those columns that have one of these heads and are the same in every row aren't shown.
+
+    What they say stands above the table. One row is shown whole.
+
+    >>> rows = [Row([Cell(name), Cell("main")]) for name in "ab"]
+    >>> said_once(Table("x", "X", [Column("model"), Column("revision")], rows), {"revision"}).same
+    'revision main'
+    """
+    if len(table.rows) < 2:
+        return table
+    columns, said = list(table.columns), []
+    for place, column in enumerate(columns[1:], 1):
+        first = table.rows[0].cells[place]
+        if column.head in heads and all(row.cells[place] == first for row in table.rows):
+            columns[place] = replace(column, shown="never")
+            said += [] if first.text == UNDEFINED else [f"{column.head} {first.text}"]
+    return replace(table, columns=columns, same="; ".join(said))
 
 
 def text_cell(value: object) -> Cell:

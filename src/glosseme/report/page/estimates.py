@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
 
 from glosseme.analysis.summarise import ALL, SUMMARY_COLUMNS
-from glosseme.report.cells import INTERVAL, cells
-from glosseme.report.page.blocks import UNDEFINED, Cell, Column, Keys, Row, Table, columns_of, number, text_cell
-from glosseme.report.page.choose import about, design_of_run, last_of_each
+from glosseme.report.cells import INTERVAL
+from glosseme.report.page.blocks import Cell, Column, Keys, Row, Shown, Table, columns_of, said_once
+from glosseme.report.page.choose import about, last_of_each
 from glosseme.report.page.text import Anchors, visible
 from glosseme.report.runs import rows_of_run
 from glosseme.report.units import unit_notes
 from glosseme.runs.folder import Run
 
-__all__ = ["SuitePart", "overview", "rows_of_runs", "suite_parts"]
+__all__ = ["SHARES", "SuitePart", "groupings", "rows_of_runs", "suite_parts"]
 
 _FACTS: Final = ("model", "revision", "suite", "data", "dtype", "options")
-_SHARES: Final = ("accuracy", "rank_score")
+SHARES: Final = ("accuracy", "rank_score")
+"""Metrics that are shares, the first of them that of the overview."""
 _MOST_ROWS: Final = 240
 """A finer table of more rows keeps to the last checkpoint of each trajectory."""
-_MOST_LEVELS: Final = 8
-"""So many columns of one suite at most in the overview."""
 _HEADS: Final = {INTERVAL: "95% interval", "n_clusters": "clusters"}
+_ONCE: Final = frozenset({"revision", "n", "dropped", "ties", "chance", _HEADS["n_clusters"]})
+"""Heads of columns that aren't shown where they are the same in every row."""
+_MOST_COLUMNS: Final = 9
+_LEAST: Final = frozenset({"ties", _HEADS["n_clusters"]})
 _KEY: Final = "__run"
 
 
@@ -81,7 +84,7 @@ def _tables(
     suite: str, of: Sequence[Run], runs: Sequence[Run], table: pl.DataFrame, keys: Keys, anchors: Anchors
 ) -> Iterator[Table]:
     last = {runs.index(run) for run in last_of_each(of)}
-    for factors, rows in _groupings(table):
+    for factors, rows in groupings(table):
         # Runs of other designs under the same name have other metrics.
         for part in _by_metrics(rows):
             kept, notes = part, []
@@ -94,7 +97,7 @@ def _tables(
                 yield _table(kept, factors, caption, notes, keys, anchors("table", suite, *factors or [ALL]))
 
 
-def _groupings(table: pl.DataFrame) -> list[tuple[list[str], pl.DataFrame]]:
+def groupings(table: pl.DataFrame) -> list[tuple[list[str], pl.DataFrame]]:
     """Return the rows of each grouping with its factors, from coarse to fine."""
     known = {*_FACTS, *SUMMARY_COLUMNS, _KEY}
     factors = [name for name in table.columns if name not in known and table[name].count()]
@@ -122,9 +125,12 @@ def _table(
     columns, made = columns_of(first, names, {})
     for part in by_metric:
         metric = part["metric"][0]
-        drawn = metric in _SHARES
+        drawn = metric in SHARES
         heads, numbers = columns_of(part, ["estimate", INTERVAL], {**_HEADS, "estimate": metric})
-        columns += [*heads, *([Column("0 to 1", "range")] if drawn else [])]
+        # The interval of the first metric is seen everywhere, of the others where there is room.
+        room: Shown = "always" if part is first else "wide"
+        columns += [*heads[:1], *(replace(head, shown=room) for head in heads[1:])]
+        columns += [Column("0 to 1", "range", room)] if drawn else []
         made += [*numbers, *([_drawn(part)] if drawn else [])]
         if part is first:
             heads, numbers = columns_of(first, _counts(first), _HEADS)
@@ -134,7 +140,15 @@ def _table(
         for row, suite, model in zip(zip(*made, strict=True), first["suite"], first["model"], strict=True)
     ]
     about_all = keys.of_suites(first["suite"].unique()), keys.of_models(first["model"].unique())
-    return Table(table_id, caption, columns, made_rows, notes, *about_all)
+    return _narrower(said_once(Table(table_id, caption, columns, made_rows, notes, *about_all), _ONCE))
+
+
+def _narrower(table: Table) -> Table:
+    """Return a table of many columns with those that matter least where there is room only."""
+    if sum(column.shown == "always" for column in table.columns) <= _MOST_COLUMNS:
+        return table
+    columns = [replace(c, shown="wide") if c.shown == "always" and c.head in _LEAST else c for c in table.columns]
+    return replace(table, columns=columns)
 
 
 def _varying(table: pl.DataFrame) -> list[str]:
@@ -161,35 +175,3 @@ def _style(marks: dict[str, float | None]) -> str:
     if marks["e"] is None:
         return ""
     return ";".join(f"--{name}:{100 * value:.4g}" for name, value in marks.items() if value is not None)
-
-
-def overview(runs: Sequence[Run], rows: pl.DataFrame, keys: Keys, anchors: Anchors) -> Table | None:
-    """Return one row a model and the coarsest estimates of each suite as columns; None without a judged suite."""
-    last = last_of_each([run for run in runs if design_of_run(run) != "value"])
-    kept = rows.filter(pl.col(_KEY).is_in([runs.index(run) for run in last]) & pl.col("metric").is_in(_SHARES[:1]))
-    found: dict[tuple[str, ...], dict[tuple[str, str], Cell]] = {}
-    columns: dict[tuple[str, str], Column] = {}
-    for suite in keys.suites:
-        groupings = _groupings(kept.filter(pl.col("suite") == suite))
-        if not groupings:
-            continue
-        factors, coarsest = groupings[0]
-        texts = cells(coarsest, ["estimate"])
-        for row, (text,) in zip(coarsest.to_dicts(), texts, strict=True):
-            level = " ".join(visible(row[f]) for f in factors)
-            column = (suite, level)
-            model = (row["model"], row["revision"])
-            columns.setdefault(column, Column(f"{suite} {level}".strip(), "number"))
-            found.setdefault(model, {}).setdefault(column, number(row["estimate"], text))
-    if not columns:
-        return None
-    shown = [c for c in columns if sum(c[0] == other[0] for other in columns) <= _MOST_LEVELS]
-    heads = [Column("model"), Column("revision"), *(columns[c] for c in shown)]
-    body = [
-        Row([*map(text_cell, model), *(said.get(c, Cell(UNDEFINED)) for c in shown)], "", keys.of_models(model[:1]))
-        for model, said in found.items()
-    ]
-    notes = ["Accuracy (P@1 in suites of ranks) over all items, or over the coarsest groups that a suite has."]
-    if len(last) < len(runs):
-        notes.append("Of each trajectory the last checkpoint.")
-    return Table(anchors("table-overview"), "Accuracy", heads, body, notes, level=3)

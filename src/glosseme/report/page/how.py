@@ -9,7 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from glosseme.errors import GlossemeError
-from glosseme.report.page.blocks import UNDEFINED, Cell, Column, Keys, Note, Row, Table, number, text_cell
+from glosseme.report.page.blocks import UNDEFINED, Cell, Column, Keys, Note, Row, Table, number, said_once, text_cell
 from glosseme.report.page.choose import about
 from glosseme.report.page.text import Anchors, visible
 from glosseme.report.runs import Chosen
@@ -127,7 +127,7 @@ def runs_table(runs: Sequence[Run], keys: Keys, anchors: Anchors) -> Table:
     for run, row in zip(runs, rows, strict=True):
         of = about(run)
         body.append(Row([row[n] for n in names], keys.of_suites([of.suite]), keys.of_models([of.model])))
-    return Table(anchors("table-runs"), "Runs", columns, body, level=3)
+    return said_once(Table(anchors("table-runs"), "Runs", columns, body, level=3), _ALWAYS)
 
 
 def _is_number(rows: Sequence[dict[str, Cell]], name: str) -> bool:

@@ -45,7 +45,7 @@
   };
 
   const address = (at) => {
-    const parts = picks.filter(narrowed).map((pick) => {
+    const parts = picks.filter((pick) => narrowed(pick) && chosen(pick).length).map((pick) => {
       const names = chosen(pick).map((box) => encodeURIComponent(box.value));
       return `${pick.dataset.key}=${names.join(",")}`;
     });
@@ -70,9 +70,10 @@
     const hash = location.hash.slice(1);
     const state = new Map(hash.includes("=") ? hash.split("&").map((part) => part.split("=", 2)) : []);
     for (const pick of picks) {
-      const wanted = state.has(pick.dataset.key) ? state.get(pick.dataset.key).split(",").map(decoded) : null;
-      const known = wanted && (wanted.join("") === "" || boxes(pick).some((box) => wanted.includes(box.value)));
-      for (const box of boxes(pick)) box.checked = !known || wanted.includes(box.value);
+      // What can't be read and what isn't here is ignored; where nothing is left, nothing was chosen.
+      const wanted = new Set((state.get(pick.dataset.key) ?? "").split(",").map(decoded));
+      const known = boxes(pick).some((box) => wanted.has(box.value));
+      for (const box of boxes(pick)) box.checked = !known || wanted.has(box.value);
     }
     show();
     const at = hash.includes("=") ? state.get("at") : hash;

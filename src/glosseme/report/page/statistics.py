@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import polars as pl
@@ -17,7 +17,7 @@ from glosseme.report.analyse import without_trajectories
 from glosseme.report.cells import INTERVAL, counted
 from glosseme.report.checkpoints import own_curves
 from glosseme.report.compare import comparison_of_runs
-from glosseme.report.page.blocks import Keys, Row, Table, columns_of
+from glosseme.report.page.blocks import Keys, Row, Table, columns_of, said_once
 from glosseme.report.page.choose import about, design_of_run
 from glosseme.report.page.text import Anchors, visible
 from glosseme.runs.folder import Run
@@ -32,6 +32,8 @@ _BY: Final = "construction"
 """The factor whose levels are a model's observations in the papers' mixed models."""
 _MOST_PAIRS: Final = 120
 """So many pairs of one suite at most; of more, those of the best model."""
+_ONCE: Final = frozenset({"model", "revision", "metric", "n", "clusters", "left out", "reason", "df"})
+"""Heads of columns that aren't shown where they are the same in every row."""
 _LINEAR: Final = ("term", "estimate", "se", INTERVAL, "statistic", "df", "p")
 
 
@@ -64,7 +66,8 @@ class _Page:
         ]
         rows = [Row(cells, *key) for cells, key in zip(zip(*made, strict=True), keys, strict=True)]
         of = self.keys.of_suites(s for s in suites if s), self.keys.of_models(m for pair in named for m in pair)
-        return Table(self.anchors("table", caption), visible(caption), columns, rows, (), *of)
+        made_table = Table(self.anchors("table", caption), visible(caption), columns, rows, (), *of)
+        return said_once(made_table, _ONCE)
 
 
 def statistics(runs: Sequence[Run], keys: Keys, anchors: Anchors) -> tuple[list[Part], list[str]]:
@@ -117,7 +120,7 @@ def _tells(table: pl.DataFrame, name: str) -> bool:
 
 def _noted(table: Table, notes: Sequence[str]) -> Table:
     said = [visible(note) for note in notes]
-    return Table(table.id, table.caption, table.columns, table.rows, said, table.suites, table.models, table.level)
+    return replace(table, notes=said)
 
 
 def _pairs(page: _Page) -> Part:

@@ -19,7 +19,7 @@ from glosseme.report.figures import figures_of_runs, svg
 from glosseme.report.page.blocks import Keys
 from glosseme.report.page.choose import in_order, keys_of, last_of_each
 from glosseme.report.page.drawings import Drawing, drawing
-from glosseme.report.page.estimates import overview, rows_of_runs, suite_parts
+from glosseme.report.page.estimates import rows_of_runs, suite_parts
 from glosseme.report.page.how import (
     facts_of_all,
     missing_checkpoints,
@@ -29,6 +29,7 @@ from glosseme.report.page.how import (
     without_results,
 )
 from glosseme.report.page.items import item_lists
+from glosseme.report.page.overview import overview
 from glosseme.report.page.statistics import statistics
 from glosseme.report.page.text import Anchors, visible
 from glosseme.report.runs import choose_runs

@@ -69,7 +69,7 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _paradigms(rows: pl.DataFrame) -> list[str]:
     n = rows["paradigm"].n_unique()
-    return [] if n == PARADIGMS else [f"{n} of BLiMP's {PARADIGMS} paradigms are there"]
+    return [] if n == PARADIGMS else [f"{n} of BLiMP's {PARADIGMS} paradigms {'is' if n == 1 else 'are'} there"]
 
 
 BLIMP: Final = Suite(

@@ -18,7 +18,7 @@ import polars as pl
 
 from glosseme.errors import GlossemeError
 from glosseme.suites.benchmarks.source import Files
-from glosseme.words import columns_of
+from glosseme.words import columns_of, counted
 
 __all__ = ["FILE", "LINE", "rows_of"]
 
@@ -160,7 +160,7 @@ def _separated(path: Path, separator: str) -> tuple[list[str], list[_Row]]:
             header = None if not row or row[0].startswith("#") else row
         elif row:
             if len(row) != len(header):
-                what = f"the row has {len(row)} fields and the header has {len(header)}"
+                what = f"the row has {counted(len(row), 'field')} and the header has {len(header):,}"
                 raise GlossemeError(what, where=f"{path}:{line}", todo="put fields with separators in quotes")
             rows.append((line, [value or None for value in row]))
     return header or [], rows

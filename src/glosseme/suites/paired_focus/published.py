@@ -92,7 +92,9 @@ def _table(path: Path) -> pl.DataFrame:
         raise _fail(path, None, "the file has a head and no rows")
     table = pl.DataFrame({"line": range(2, len(lines) + 1), "raw": lines[1:]})
     table = table.with_columns(fields=pl.col("raw").str.split("\t"))
-    _refuse(table, pl.col("fields").list.len() != len(head), path, f"the row does not have {len(head)} columns")
+    _refuse(
+        table, pl.col("fields").list.len() != len(head), path, f"the row does not have {counted(len(head), 'column')}"
+    )
     return table.select("line", *(pl.col("fields").list.get(head.index(name)).alias(name) for name in COLUMNS))
 
 
@@ -123,7 +125,7 @@ def _parsed(table: pl.DataFrame, path: Path) -> pl.DataFrame:
         what = f"the conditions are {quoted(row['found'])} where a frame's order wants {row['wanted']}"
         raise _fail(path, row["line"], what, "give each frame eight rows in the order " + ", ".join(PATTERN))
     if rows.height % len(PATTERN):
-        what = f"{rows.height} rows are no whole number of frames"
+        what = f"{counted(rows.height, 'row', ('is', 'are'))} no whole number of frames"
         raise _fail(path, rows["line"][-1], what, "give each frame eight rows")
     return rows
 
@@ -192,7 +194,9 @@ def _apart(there: Sequence[str], made: Sequence[str]) -> tuple[str, str]:
 
 def _notes(read: pl.DataFrame) -> tuple[str, ...]:
     repeated = read.height - read.select("pronoun", "modal", "template").n_unique()
-    notes = [f"{read.height:,} frames read, {repeated:,} of them repeat an earlier frame (kept as they are)"]
+    repeat = "repeats" if repeated == 1 else "repeat"
+    frames_read = f"{counted(read.height, 'frame')} read, {repeated:,} of them"
+    notes = [f"{frames_read} {repeat} an earlier frame (kept as they are)"]
     known = set(adjectives()["adjective"])
     used = pl.concat([read["x"], read["y"]]).unique().sort().to_list()
     unknown = [word for word in used if word not in known]
