@@ -47,6 +47,12 @@ Opts = Annotated[
 Dtype = Annotated[str, typer.Option("--dtype", help="float32, bfloat16 or float16; only float32 is exact.")]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda ...")]
 Bos = Annotated[str, typer.Option("--bos", help="What precedes a text for causal models: auto, always or never.")]
+BatchSize = Annotated[int | None, typer.Option("--batch-size", help="At most so many sequences at once.")]
+BatchTokens = Annotated[int | None, typer.Option("--batch-tokens", help="At most so many tokens at once.")]
+Sharing = Annotated[bool, typer.Option("--sharing/--no-sharing", help="Compute shared prefixes once.")]
+AllowNonfinite = Annotated[
+    bool, typer.Option("--allow-nonfinite", help="Count values that aren't finite instead of stopping.")
+]
 Trust = Annotated[bool, typer.Option("--trust-remote-code", help="Let the model's repository run its own code.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
 Format = Annotated[str, typer.Option("--format", help="text, json, csv, markdown or latex.")]
@@ -122,12 +128,10 @@ def run(
     dtype: Dtype = "float32",
     device: Device = "auto",
     bos: Bos = "auto",
-    batch_size: Annotated[int | None, typer.Option("--batch-size", help="At most so many sequences at once.")] = None,
-    batch_tokens: Annotated[int | None, typer.Option("--batch-tokens", help="At most so many tokens at once.")] = None,
-    sharing: Annotated[bool, typer.Option("--sharing/--no-sharing", help="Compute shared prefixes once.")] = True,
-    allow_nonfinite: Annotated[
-        bool, typer.Option("--allow-nonfinite", help="Count values that aren't finite instead of stopping.")
-    ] = False,
+    batch_size: BatchSize = None,
+    batch_tokens: BatchTokens = None,
+    sharing: Sharing = True,
+    allow_nonfinite: AllowNonfinite = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another run in the same folder.")] = False,
     trust_remote_code: Trust = False,
     quiet: Quiet = False,

@@ -8,6 +8,9 @@ from typing import Annotated
 import typer
 
 from glosseme.cli.commands import (
+    AllowNonfinite,
+    BatchSize,
+    BatchTokens,
     Bos,
     DataOf,
     Device,
@@ -18,6 +21,7 @@ from glosseme.cli.commands import (
     Out,
     Quiet,
     Seed,
+    Sharing,
     Suites,
     Trust,
     app,
@@ -64,9 +68,10 @@ def trajectory(
     dtype: Dtype = "float32",
     device: Device = "auto",
     bos: Bos = "auto",
-    allow_nonfinite: Annotated[
-        bool, typer.Option("--allow-nonfinite", help="Count values that aren't finite instead of stopping.")
-    ] = False,
+    batch_size: BatchSize = None,
+    batch_tokens: BatchTokens = None,
+    sharing: Sharing = True,
+    allow_nonfinite: AllowNonfinite = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace other runs in the same folders.")] = False,
     trust_remote_code: Trust = False,
     quiet: Quiet = False,
@@ -87,6 +92,9 @@ def trajectory(
         dtype=dtype,
         device=device,
         bos=bos,
+        batch_size=batch_size,
+        batch_tokens=batch_tokens,
+        sharing=sharing,
         allow_nonfinite=allow_nonfinite,
         overwrite=overwrite,
         trust_remote_code=trust_remote_code,
