@@ -170,7 +170,7 @@ def log_ticks(low: float, high: float, most: int = 6) -> list[float]:
     [1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0]
     >>> log_ticks(14e6, 400e6), log_ticks(512, 512)
     ([20000000.0, 50000000.0, 100000000.0, 200000000.0], [512])
-    >>> log_ticks(29_725, 41_300), log_ticks(29_725, 29_730)
+    >>> log_ticks(29_725, 41_300, 5), log_ticks(29_725, 29_730)
     ([30000.0, 35000.0, 40000.0], [29725])
     """
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
