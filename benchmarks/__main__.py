@@ -36,7 +36,8 @@ def main() -> None:
     results = []
     for letter in letters:
         sys.stderr.write(f"{letter}: {WORKLOADS[letter].__doc__.splitlines()[0]}\n")
-        results.append(measure(letter, WORKLOADS[letter](arguments.scale), arguments.rounds, sys.stderr))
+        found = measure(letter, WORKLOADS[letter](arguments.scale), arguments.rounds, sys.stderr)
+        results.append({**found, "scale": arguments.scale, "threads": arguments.threads})
         write(results, arguments.out)
     print(table(results))
 

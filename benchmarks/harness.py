@@ -10,16 +10,15 @@ from typing import Any, Protocol, TextIO
 
 import numpy as np
 
-__all__ = ["TOLERANCE", "Workload", "measure", "table", "write"]
-
-TOLERANCE = 1e-4
-"""The largest difference between glosseme's values and the peer's, in nats."""
+__all__ = ["Workload", "measure", "table", "write"]
 
 
 class Workload(Protocol):
     """The same questions, put in three ways."""
 
     peer_name: str
+    tolerance: float
+    """The largest difference between glosseme's values and the peer's, in nats."""
 
     def ours(self) -> tuple[np.ndarray, dict[str, Any]]:
         """Return glosseme's values in nats, and facts: tokens, seconds_other (everything but the model)."""
@@ -48,7 +47,7 @@ def measure(letter: str, work: Workload, rounds: int, log: TextIO) -> dict[str, 
             f"bound {f'{bound[-1]:.1f} s' if bound else '-'}, values within {worst:.1e}\n"
         )
         log.flush()
-        if not worst <= TOLERANCE:
+        if not worst <= work.tolerance:
             raise SystemExit(f"{letter}: the values differ by {worst:.1e} nats")
     return _result(letter, work.peer_name, ours, peer, bound, worst, mine, theirs, fewest)
 
