@@ -99,7 +99,14 @@ def test_figures_are_drawn(page):
     assert all(width > 100 and height > 50 and marks > 0 for width, height, marks in sizes)
     page.execute_script("document.querySelector('.plot').focus()")
     press(page, Keys.ARROW_RIGHT)
-    assert shown(page, "#tip")[0]
+    said = shown(page, "#tip")
+    assert said[0]
+    page.execute_script("window.scrollBy(0, 40); window.dispatchEvent(new Event('scroll'))")
+    assert shown(page, "#tip") == said
+    page.execute_script("window.scrollTo(0, 0); window.dispatchEvent(new Event('scroll'))")
+    assert shown(page, "#tip") == []
+    press(page, Keys.ARROW_RIGHT)
+    assert shown(page, "#tip")
     press(page, Keys.ESCAPE)
     assert shown(page, "#tip") == []
 

@@ -254,7 +254,12 @@
     tools.append(button);
     plot.after(tools);
   }
-  addEventListener("scroll", hide, { passive: true });
+  // Focus alone may scroll the page: the values stay with their mark, and go when it leaves the window.
+  addEventListener("scroll", () => {
+    const box = current?.getBoundingClientRect();
+    if (!box || box.bottom < 0 || box.top > innerHeight) hide();
+    else tell(current);
+  }, { passive: true });
 
   // --- What scrolls is reached by keys, what doesn't need not be.
   const reach = () => {
