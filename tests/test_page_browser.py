@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import time
 
 import pytest
 
@@ -71,6 +72,16 @@ def shown(page, selector):
     return page.execute_script(script, selector)
 
 
+def soon(page, selector, *, gone=False):
+    """What `shown` returns once there is something (or nothing any more): events come when the browser has time."""
+    for _ in range(100):
+        found = shown(page, selector)
+        if bool(found) != gone:
+            break
+        time.sleep(0.05)
+    return found
+
+
 def press(page, *keys):
     from selenium.webdriver.common.action_chains import ActionChains
 
@@ -99,16 +110,15 @@ def test_figures_are_drawn(page):
     assert all(width > 100 and height > 50 and marks > 0 for width, height, marks in sizes)
     page.execute_script("document.querySelector('.plot').focus()")
     press(page, Keys.ARROW_RIGHT)
-    said = shown(page, "#tip")
-    assert said[0]
-    page.execute_script("window.scrollBy(0, 40); window.dispatchEvent(new Event('scroll'))")
-    assert shown(page, "#tip") == said
-    page.execute_script("window.scrollTo(0, 0); window.dispatchEvent(new Event('scroll'))")
-    assert shown(page, "#tip") == []
+    said = soon(page, "#tip")
+    page.execute_script("window.scrollBy(0, 40)")
+    assert soon(page, "#tip") == said
+    page.execute_script("window.scrollTo(0, 0)")
+    assert soon(page, "#tip", gone=True) == []
     press(page, Keys.ARROW_RIGHT)
-    assert shown(page, "#tip")
+    assert soon(page, "#tip")
     press(page, Keys.ESCAPE)
-    assert shown(page, "#tip") == []
+    assert soon(page, "#tip", gone=True) == []
 
 
 def column(page, name):

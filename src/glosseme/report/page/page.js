@@ -242,7 +242,9 @@
       const marks = all(MARK, plot);
       if (!marks.length) return;
       const next = current ? marks.indexOf(current) + by : by > 0 ? 0 : -1;
-      tell(marks.at(next % marks.length));
+      const chosen = marks.at(next % marks.length);
+      chosen.scrollIntoView({ block: "nearest", inline: "nearest" });
+      tell(chosen);
     });
     const button = made("button", "SVG", { type: "button", title: "Save the figure" });
     button.setAttribute("aria-label", `Save the figure ${drawn.getAttribute("aria-label")} as SVG`);
