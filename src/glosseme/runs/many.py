@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -20,7 +20,15 @@ from glosseme.scoring.execute import Settings
 from glosseme.scoring.plan import Limits
 from glosseme.suites import Suite, find_suites, group_of, suites_for
 
-__all__ = ["RunArguments", "all_asked", "check_arguments", "check_writable", "opened_model", "run_many"]
+__all__ = [
+    "RunArguments",
+    "all_asked",
+    "check_arguments",
+    "check_folders",
+    "check_writable",
+    "opened_model",
+    "run_many",
+]
 
 T = TypeVar("T", bound=str)
 
@@ -57,7 +65,8 @@ def run_many(arguments: RunArguments, *, quiet: bool = False) -> Iterator[Path]:
     settings = check_arguments(arguments)
     progress = progress_for(quiet=quiet)
     opened = [opened_model(name, arguments, progress) for name in expand(arguments.models)]
-    _check_folders(opened)
+    references = [model.reference for model in opened]
+    check_folders((f"{one.label}/{one.revision_label}", one.name) for one in references)
     work = [(model, all_asked(model, arguments)) for model in opened]
     shared = Shared()
     try:
@@ -83,15 +92,14 @@ def check_arguments(arguments: RunArguments) -> Settings:
     return settings
 
 
-def _check_folders(models: Sequence[Model]) -> None:
-    """Raise `GlossemeError` for two models whose runs would lie in one folder."""
-    taken: dict[tuple[str, str], str] = {}
-    for model in models:
-        reference = model.reference
-        place = (reference.label, reference.revision_label)
-        if taken.setdefault(place, reference.name) != reference.name:
+def check_folders(places: Iterable[tuple[str, str]]) -> None:
+    """Raise `GlossemeError` for two models whose runs would lie in one folder; `places` are folders and names."""
+    taken: dict[str, str] = {}
+    for folder, name in places:
+        other = taken.setdefault(folder, name)
+        if other != name:
             raise GlossemeError(
-                f"{taken[place]} and {reference.name} would share the folder {'/'.join(place)}",
+                f"{other} and {name} would share the folder {folder}",
                 todo="run them apart, each with a folder of its own (-o), or rename one",
             )
 

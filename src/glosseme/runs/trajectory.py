@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -16,10 +16,10 @@ from glosseme.models.steps import step_of
 from glosseme.progress import QuietProgress, progress_for
 from glosseme.runs.evaluate import evaluate
 from glosseme.runs.likelihood import STORE
-from glosseme.runs.many import RunArguments, all_asked, check_arguments, opened_model
+from glosseme.runs.many import RunArguments, all_asked, check_arguments, check_folders, opened_model
 from glosseme.runs.options import Asked
 from glosseme.runs.shared import Shared
-from glosseme.runs.trajectory_file import Step, check_series, write_trajectory
+from glosseme.runs.trajectory_file import Step, check_series, marked, write_trajectory
 from glosseme.scoring.execute import Settings
 from glosseme.words import counted
 
@@ -45,7 +45,7 @@ def run_trajectory(arguments: RunArguments, revisions: str = "log", *, quiet: bo
     settings = check_arguments(arguments)
     progress = progress_for(quiet=quiet)
     every = [series_of(name) for name in expand(arguments.models)]
-    _check_labels(every)
+    check_folders((series.label, series.name) for series in every)
     found = [_found(series, revisions, arguments, progress) for series in every]
     asked = [all_asked(_first(checkpoints), arguments) for _, checkpoints in found]
     try:
@@ -53,18 +53,6 @@ def run_trajectory(arguments: RunArguments, revisions: str = "log", *, quiet: bo
             yield _run(series, checkpoints, suites, arguments, settings, progress)
     finally:
         progress.end()
-
-
-def _check_labels(every: Sequence[Reference]) -> None:
-    """Raise `GlossemeError` for two series whose runs would lie in one folder."""
-    taken: dict[str, str] = {}
-    for series in every:
-        other = taken.setdefault(series.label, series.name)
-        if other != series.name:
-            raise GlossemeError(
-                f"{other} and {series.name} would share the folder {series.label}",
-                todo="run them apart, each with a folder of its own (-o), or rename one",
-            )
 
 
 def _found(
@@ -84,9 +72,9 @@ def _found(
             todo=None if revisions in (LOG, ALL) else "check the names given with --revisions",
         )
     _one_kind(opened)
-    _mark_equal(opened)
-    for checkpoint in opened:
-        _say(series, checkpoint.step, progress)
+    for checkpoint, step in zip(opened, marked([c.step for c in opened]), strict=True):
+        checkpoint.step = step
+        _say(series, step, progress)
     if not arguments.overwrite:
         steps = [checkpoint.step for checkpoint in opened]
         check_series(arguments.out / series.label, _identity(series), steps)
@@ -124,16 +112,6 @@ def _opened(series: Reference, revision: str, arguments: RunArguments, progress:
 def _reason(error: GlossemeError) -> str:
     """Return what an error says without saying where: that is the row's own name."""
     return "; ".join(part for part in (error.what, error.todo) if part)
-
-
-def _mark_equal(checkpoints: list[_Checkpoint]) -> None:
-    """Mark each checkpoint whose weight files are those of an earlier one."""
-    first: dict[str, str] = {}
-    for checkpoint in checkpoints:
-        step = checkpoint.step
-        earlier = step.revision if step.weights is None else first.setdefault(step.weights, step.revision)
-        if earlier != step.revision:
-            checkpoint.step = replace(step, same_as=earlier)
 
 
 def _say(series: Reference, step: Step, progress: QuietProgress) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -19,6 +19,7 @@ __all__ = [
     "TRAJECTORY",
     "Step",
     "check_series",
+    "marked",
     "read_trajectories",
     "read_trajectory",
     "survey_trajectories",
@@ -84,7 +85,7 @@ def write_trajectory(folder: Path, model: str, series: str, steps: Sequence[Step
     now = {step.revision for step in steps}
     kept = [s for s in before if s.revision not in now and (s.status == "there" or s.step is not None)]
     ordered = sorted([*kept, *steps], key=lambda s: (s.step is None, s.step or 0, s.revision))
-    record = {"format": FORMAT, "model": model, "series": series, "steps": [asdict(step) for step in _marked(ordered)]}
+    record = {"format": FORMAT, "model": model, "series": series, "steps": [asdict(step) for step in marked(ordered)]}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_json(path, record)
@@ -95,7 +96,7 @@ def write_trajectory(folder: Path, model: str, series: str, steps: Sequence[Step
     return path
 
 
-def _marked(steps: Sequence[Step]) -> Iterator[Step]:
+def marked(steps: Iterable[Step]) -> Iterator[Step]:
     """Yield the steps with `same_as` for each whose weights an earlier one holds."""
     first: dict[str, str] = {}
     for step in steps:
