@@ -79,18 +79,8 @@ class TorchEngine:
 
     def _hidden(self, inputs: dict[str, torch.Tensor], places: npt.NDArray[np.int64]) -> torch.Tensor:
         """Return what the head is given at `places`, shape (R, width); the head itself gets one row of it."""
-        flat = self._tensor(places)
-        seen: list[torch.Tensor] = []
-
-        def keep(_: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-            seen.append(args[0].reshape(-1, args[0].shape[-1])[flat])
-            return (args[0].reshape(-1, args[0].shape[-1])[None, :1], *args[1:])
-
-        handle = self._network.get_output_embeddings().register_forward_pre_hook(keep)
-        try:
+        with _only(self._network.get_output_embeddings(), self._tensor(places), passed_on=1) as seen:
             self._forward(inputs)
-        finally:
-            handle.remove()
         if len(seen) != 1:
             raise WayUnusableError("the head was not called once")
         return seen[0]
@@ -99,9 +89,9 @@ class TorchEngine:
         """Return logits at `places` only, shape (R, vocabulary); the model's own head computes them."""
         flat = self._tensor(places)
         if self._head_rows:
-            with _only(self._network.get_output_embeddings(), flat) as calls:
+            with _only(self._network.get_output_embeddings(), flat) as seen:
                 logits = self._forward(inputs)
-            if calls == [1] and logits.shape[-2] == len(places):
+            if len(seen) == 1 and logits.shape[-2] == len(places):
                 return logits.reshape(len(places), -1)
             # The model computes its logits without calling the module (MobileBERT): read them all from now on.
             self._head_rows = False
@@ -128,18 +118,18 @@ class TorchEngine:
 
 
 @contextmanager
-def _only(head: torch.nn.Module, flat: torch.Tensor) -> Iterator[list[int]]:
-    """Let only the hidden states at `flat` reach the vocabulary head; yield how often it was called."""
-    calls = [0]
+def _only(head: torch.nn.Module, flat: torch.Tensor, *, passed_on: int | None = None) -> Iterator[list[torch.Tensor]]:
+    """Let only the hidden states at `flat` (or the first few of them) reach the head; yield them, call by call."""
+    seen: list[torch.Tensor] = []
 
     def keep(_: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-        calls[0] += 1
         hidden = args[0]
-        return (hidden.reshape(-1, hidden.shape[-1])[flat][None], *args[1:])
+        seen.append(hidden.reshape(-1, hidden.shape[-1])[flat])
+        return (seen[-1][None, :passed_on], *args[1:])
 
     handle = head.register_forward_pre_hook(keep)
     try:
-        yield calls
+        yield seen
     finally:
         handle.remove()
 
