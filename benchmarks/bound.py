@@ -12,7 +12,7 @@ import torch
 from glosseme.measures import Kind
 from glosseme.scoring.batch import Batch, ReadsOf, build
 from glosseme.scoring.engine import TorchEngine
-from glosseme.scoring.plan import Limits, plan
+from glosseme.scoring.plan import plan
 from glosseme.scoring.reads import Lowered
 
 __all__ = ["Bound"]
@@ -47,12 +47,12 @@ class Bound:
 
     @torch.inference_mode()
     def _forward(self, batch: Batch) -> None:
-        self._engine._read(batch, "trie" if self._kind == "causal" else "padded")
+        self._engine.answer(batch, "trie" if self._kind == "causal" else "padded")
 
     @cache  # noqa: B019
     def _laid(self, tokens: int, row: int) -> list[Batch]:
         layout = "trie" if self._kind == "causal" else "padded"
-        limits = replace(Limits(), tokens=tokens, row_tokens=row, logits=2**27)
+        limits = replace(self._engine.limits, tokens=tokens, row_tokens=row)
         of = ReadsOf(self._reads)
         planned = plan(self._reads, layout, limits, self._engine.vocabulary)
         return [build(self._reads, of, p.rows, packed=layout == "trie") for p in planned]

@@ -424,7 +424,7 @@ def test_progress_counts_every_question_and_token_once(tmp_path: Path) -> None:
 def test_a_table_of_requests_gives_equal_rows_one_question() -> None:
     lowered = _lowered([MANY[0], MANY[1], MANY[0]])
     assert lowered.question_of_request.tolist() == [0, 1, 0]
-    assert len(lowered.keys) == 2
+    assert len(lowered) == 2
 
 
 def _never() -> Stub:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from glosseme.errors import GlossemeError
 from glosseme.scoring.reads import NO_TOKEN, Ids, Ints, Lowered, joined, reads_of
 
-__all__ = ["Builder", "OneRead", "check_length", "digest_end", "digest_middle"]
+__all__ = ["Builder", "OneRead", "check_length"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,38 +34,19 @@ def check_length(length: int, max_length: int | None, where: str) -> None:
         )
 
 
-# A key is a digest of the ids of the sequence, a middle and an end. Positions count from the end of the sequence, so
-# that the middle of a continuation is the same after every context.
-def digest_middle(other: Ids | None, from_end: Ids, tokens: Ids) -> bytes:
-    """Return what a key says of a read after the ids of its sequence."""
-    parts = [np.zeros(0, np.int32) if other is None else other, from_end, tokens]
-    return b"".join(part.astype("<i4").tobytes() for part in parts)
-
-
-def digest_end(length: int, other: Ids | None, n_tokens: int) -> bytes:
-    """Return what ends a key's account of a read: how long its parts are, so that it can be read in one way only."""
-    return np.asarray([length, NO_TOKEN if other is None else len(other), n_tokens], "<i4").tobytes()
-
-
 class Builder:
     """Collects questions."""
 
     def __init__(self) -> None:
         self._index: dict[bytes, int] = {}
         self._reads: list[tuple[int, Ids, Ids, int, int]] = []
-        self._keys: list[bytes] = []
         self._facts: list[tuple[int, int, bool, bool]] = []
 
     def add(self, question: int, reads: Sequence[OneRead], facts: tuple[int, bool, bool]) -> None:
         """Take in a question's reads and its (n_plain, spanning, mismatch)."""
-        digest = blake2b(digest_size=16)
         for read in reads:
-            digest.update(read.sequence.astype("<i4").tobytes())
-            digest.update(digest_middle(read.other, len(read.sequence) - read.positions, read.tokens))
-            digest.update(digest_end(len(read.sequence), read.other, len(read.tokens)))
             other = NO_TOKEN if read.other is None else self._sequence(read.other)
             self._reads.append((self._sequence(read.sequence), read.positions, read.tokens, other, question))
-        self._keys.append(digest.digest())
         self._facts.append((sum(len(read.positions) for read in reads), *facts))
 
     def _sequence(self, ids: Ids) -> int:
@@ -90,4 +70,4 @@ class Builder:
         )
         facts = np.asarray(self._facts, np.int64).reshape(-1, 4)
         spanning, mismatch = facts[:, 2].astype(bool), facts[:, 3].astype(bool)
-        return Lowered(reads, question_of_request, self._keys, facts[:, 0], facts[:, 1], spanning, mismatch)
+        return Lowered(reads, question_of_request, facts[:, 0], facts[:, 1], spanning, mismatch)

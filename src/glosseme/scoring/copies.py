@@ -7,19 +7,13 @@ copies are found by a hash that changes with each token that is hidden, so that 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
-from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from glosseme.scoring.hashes import Words, halves
 from glosseme.scoring.reads import NO_TOKEN, Bools, Ids, Ints, Lowered, Ragged, Reads, joined, ragged
 
 __all__ = ["Copies", "Text"]
-
-Words = npt.NDArray[np.uint64]
-
-_SEEDS: Final = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +36,6 @@ class Copies:
         self._mask = mask
         self._portions: list[tuple[Ragged, Ragged, Ragged]] = []
         self._hashes: list[tuple[Words, Words]] = []
-        self._keys: list[bytes] = []
         self._spanning: list[bool] = []
 
     def add(self, texts: list[Text]) -> None:
@@ -51,7 +44,6 @@ class Copies:
         hidden = ragged([at for text in texts for at in text.hidden])
         self._portions.append((ids, targets, hidden))
         self._hashes.append(_hashes(ids, targets, hidden, self._mask))
-        self._keys += [_key(text, self._mask) for text in texts]
         self._spanning += [text.spanning for text in texts]
 
     def lowered(self) -> Lowered:
@@ -79,7 +71,7 @@ class Copies:
         )
         no = np.zeros(len(stems), bool)
         spanning: Bools = np.asarray(self._spanning, bool)
-        return Lowered(reads, np.arange(len(stems)), self._keys, copies, stems.lengths * copies, spanning, no)
+        return Lowered(reads, np.arange(len(stems)), copies, stems.lengths * copies, spanning, no)
 
 
 def _together(parts: list[Ragged]) -> Ragged:
@@ -87,41 +79,11 @@ def _together(parts: list[Ragged]) -> Ragged:
     return Ragged(np.concatenate([part.ids for part in parts]), joined([[0], np.cumsum(lengths)]))
 
 
-def _key(text: Text, mask: int) -> bytes:
-    """Return what identifies a text's reads, whatever the model."""
-    parts = [text.ids, text.targets, *text.hidden]
-    sizes = np.asarray([mask, *(len(part) for part in parts)], "<i4")
-    return blake2b(b"".join(part.astype("<i4").tobytes() for part in (*parts, sizes)), digest_size=16).digest()
-
-
 def _hashes(ids: Ragged, targets: Ragged, hidden: Ragged, mask: int) -> tuple[Words, Words]:
-    """Return two hashes of the tokens of each copy, each of 64 bits, shape (copies,).
-
-    A hash is a sum over positions of a random number of the position times one of the token (and one of the length),
-    so that hiding a token changes it by what stands at one position.
-    """
+    """Return two hashes of the tokens of each copy, shape (copies,)."""
     text = np.repeat(np.arange(len(ids)), targets.lengths)
-    place = np.arange(len(ids.ids)) - np.repeat(ids.starts[:-1], ids.lengths)
-    at = ids.ids[np.repeat(ids.starts[:-1][text], hidden.lengths) + hidden.ids]
-    return tuple(  # type: ignore[return-value]
-        _sums(_mixed(place, seed) * _mixed(ids.ids, ~seed), ids.starts)[text]
-        + _mixed(ids.lengths, seed ^ 1)[text]
-        + _sums(_mixed(hidden.ids, seed) * (_mixed(np.asarray([mask]), ~seed) - _mixed(at, ~seed)), hidden.starts)
-        for seed in _SEEDS
-    )
-
-
-def _sums(terms: Words, starts: Ints) -> Words:
-    """Return sums modulo 2**64 of the terms of each list, none of them empty, shape (lists,)."""
-    return np.add.reduceat(terms, starts[:-1]) if len(starts) > 1 else np.zeros(0, np.uint64)
-
-
-def _mixed(numbers: npt.NDArray[np.integer], seed: int) -> Words:
-    """Return numbers as random-looking odd words (the mixing of SplitMix64: Steele, Lea and Flood 2014)."""
-    word = numbers.astype(np.uint64) + np.uint64(seed % 2**64)
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (word ^ (word >> np.uint64(31))) | np.uint64(1)
+    one, other = halves(ids, text, ragged([[]]), np.zeros(len(text), np.int64), hidden, mask)
+    return one, other
 
 
 def _distinct(one: Words, other: Words) -> tuple[Ints, Ints]:

@@ -18,6 +18,7 @@ import torch
 from glosseme.measures import Kind
 from glosseme.scoring.batch import Batch
 from glosseme.scoring.head import linear_head
+from glosseme.scoring.linear import LinearMaps, Room
 from glosseme.scoring.plan import Limits
 from glosseme.scoring.reads import NO_TOKEN
 from glosseme.scoring.trie_mask import ancestors, trie_masks
@@ -41,7 +42,9 @@ class TorchEngine:
         # In fp32 two exact ways differ by less than 1e-4, two wrong ones by more than .1; bfloat16 rounds by .2.
         self.tolerance = 0.3 if low else 2e-4
         on_gpu = next(network.parameters()).device.type == "cuda"
-        self._head = linear_head(network)
+        room = Room()
+        self._head = linear_head(network, room)
+        self._maps = LinearMaps(network, room, without=None if self._head is None else network.get_output_embeddings())
         self.limits = Limits(tokens=1 << 14, logits=1 << 29) if on_gpu else Limits()
         if self._head is not None:
             self.limits = Limits(logits=1 << 40)  # there are never so many at once
@@ -63,6 +66,10 @@ class TorchEngine:
 
     def _read(self, batch: Batch, way: Way, *, hidden: bool = False) -> torch.Tensor:
         """Return logits at the batch's places, shape (R, vocabulary), or what the head makes them of, (R, width)."""
+        with self._maps.in_place():
+            return self._read_by_maps(batch, way, hidden=hidden)
+
+    def _read_by_maps(self, batch: Batch, way: Way, *, hidden: bool) -> torch.Tensor:
         rows = self._hidden if hidden else self._rows
         inputs = {"input_ids": self._tensor(batch.ids)}
         if way != "trie":
@@ -78,8 +85,8 @@ class TorchEngine:
             return rows(inputs, batch.places)
 
     def _hidden(self, inputs: dict[str, torch.Tensor], places: npt.NDArray[np.int64]) -> torch.Tensor:
-        """Return what the head is given at `places`, shape (R, width); the head itself gets one row of it."""
-        with _only(self._network.get_output_embeddings(), self._tensor(places), passed_on=1) as seen:
+        """Return what the head is given at `places`, shape (R, width); the head itself gets no row of it."""
+        with _only(self._network.get_output_embeddings(), self._tensor(places), passed_on=0) as seen:
             self._forward(inputs)
         if len(seen) != 1:
             raise WayUnusableError("the head was not called once")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from glosseme.errors import WORK_FAILED, GlossemeError
 from glosseme.scoring.batch import ReadsOf, Rows, build
 from glosseme.scoring.check import REFUSALS, Checks, Verdict, answers, largest_gap, subset
+from glosseme.scoring.hashes import keys_of
 from glosseme.scoring.plan import Limits, halves, plan
 from glosseme.scoring.reads import Lowered, Reads
 from glosseme.scoring.store import Store
@@ -145,24 +146,25 @@ class _Work:
         self._lowered, self._store, self._settings = lowered, store, settings
         self._progress, self._name_of = progress, name_of
         self._reads: Reads = lowered.reads
-        self._first = np.searchsorted(self._reads.question, np.arange(len(lowered.keys) + 1))
+        self._keys = keys_of(lowered)
+        self._first = np.searchsorted(self._reads.question, np.arange(len(lowered) + 1))
         self._values = np.full(len(self._reads.question), np.nan, np.float32)
         self._limits = settings.limits or Limits()
         self._answered = np.zeros(len(self._reads.question), bool)
         self._written: list[int] = []
         self._random = np.random.default_rng(settings.seed)
-        self.effort = Effort(questions=len(lowered.keys), tokens_plain=int(lowered.n_plain.sum()))
+        self.effort = Effort(questions=len(lowered), tokens_plain=int(lowered.n_plain.sum()))
 
     @property
     def done(self) -> npt.NDArray[np.bool_]:
         """Whether each question is answered, shape (questions,)."""
-        open_reads = np.bincount(self._reads.question[~self._answered], minlength=len(self._lowered.keys))
+        open_reads = np.bincount(self._reads.question[~self._answered], minlength=len(self._lowered))
         return np.equal(open_reads, 0)
 
     def recall(self) -> None:
         """Take what the store knows."""
-        known = self._store.get(self._lowered.keys)
-        for question, key in enumerate(self._lowered.keys):
+        known = self._store.get(self._keys.tolist()) if not self._store.is_empty() else {}
+        for question, key in enumerate(self._keys.tolist() if known else ()):
             values = known.get(key)
             if values is not None and self._usable(values, int(self._lowered.n_tokens[question])):
                 self._values[self._span(question)] = values
@@ -263,7 +265,7 @@ class _Work:
         self._answered[fresh] = True
         questions = np.unique(self._reads.question[fresh]).tolist()
         complete = [q for q in questions if self._answered[self._span(q)].all()]
-        self._store.put((self._lowered.keys[q], self._values[self._span(q)]) for q in complete)
+        self._store.put((self._keys[q].tobytes(), self._values[self._span(q)]) for q in complete)
         self._written += complete
 
     def _check_finite(self, read: npt.NDArray[np.int64], values: npt.NDArray[np.float32]) -> None:
@@ -300,7 +302,7 @@ class _Work:
 
     def _take_back(self, why: str, way: Way) -> None:
         """Forget all that this way has answered; what was in the store before stays."""
-        self._store.forget(self._lowered.keys[q] for q in self._written)
+        self._store.forget(self._keys[q].tobytes() for q in self._written)
         wrong = ~self.done
         wrong[self._written] = True
         self._answered[wrong[self._reads.question]] = False

@@ -11,45 +11,48 @@ from typing import Any, Final
 import numpy as np
 import torch
 
+from glosseme.scoring.linear import Room, linear_map
+
 __all__ = ["Head", "linear_head"]
 
 _PIECE: Final = 2048
 """Tokens of the vocabulary at a time: with some hundred rows, a few megabytes."""
 _PROBE: Final = 8
 """Tokens forwarded to see what a model makes of its head."""
-_EQUAL: Final = 1e-5
+_EQUAL: Final = {torch.float32: 1e-5, torch.bfloat16: 1e-2}
 """Relative to the largest logit: two products of the same numbers differ by rounding."""
 
 
 class Head:
     """A head that is one linear map of the hidden state, with nothing after it.
 
-    >>> head = Head(torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), None)
+    >>> head = Head(torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), None, Room(0))
     >>> hidden = torch.tensor([[0.5, -1.0]])
     >>> values = head.logprobs(hidden, torch.tensor([0, 0]), torch.tensor([0, 2]))
     >>> torch.allclose(values, (hidden @ head.weight.T).log_softmax(-1)[0, [0, 2]])
     True
     """
 
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None, room: Room) -> None:
         self.weight = weight
         self.bias = bias
+        pieces = [slice(start, start + _PIECE) for start in range(0, len(weight), _PIECE)]
+        self._maps = [linear_map(weight[p], None if bias is None else bias[p], room) for p in pieces]
 
     def logprobs(self, hidden: torch.Tensor, place: torch.Tensor, token: torch.Tensor) -> torch.Tensor:
         """Return log-probabilities in nats, shape (n,), of tokens at rows `place` of `hidden`, shape (R, width)."""
-        logit = (hidden[place] * self.weight[token]).sum(-1)
+        logit = (hidden[place].float() * self.weight[token].float()).sum(-1)
         if self.bias is not None:
-            logit += self.bias[token]
-        return logit - self._logsumexp(hidden)[place]
+            logit += self.bias[token].float()
+        # Rounded as the model's own logits are.
+        return logit.to(self.weight.dtype).float() - self._logsumexp(hidden)[place]
 
     def _logsumexp(self, hidden: torch.Tensor) -> torch.Tensor:
         """Return the logarithm of the sum of exponentials of all logits of each row, shape (R,)."""
-        highest = hidden.new_full((len(hidden),), -torch.inf)
-        total = hidden.new_zeros(len(hidden))
-        for start in range(0, len(self.weight), _PIECE):
-            logits = hidden @ self.weight[start : start + _PIECE].T
-            if self.bias is not None:
-                logits += self.bias[start : start + _PIECE]
+        highest = torch.full((len(hidden),), -torch.inf)
+        total = torch.zeros(len(hidden))
+        for piece in self._maps:
+            logits = piece(hidden).float()
             above = torch.maximum(highest, logits.amax(-1))
             total = total * (highest - above).exp() + logits.sub_(above[:, None]).exp_().sum(-1)
             highest = above
@@ -57,8 +60,8 @@ class Head:
 
 
 @torch.inference_mode()
-def linear_head(network: Any) -> Head | None:
-    """Return the head of a float32 network on a CPU, None where its logits are anything but its head's product.
+def linear_head(network: Any, room: Room) -> Head | None:
+    """Return the head of a network on a CPU, None where its logits are anything but its head's product.
 
     A few random tokens are forwarded: caps, scales and corrections after the head (Gemma 2, Cohere, Granite) show in
     the logits, whatever the model is called.
@@ -67,7 +70,7 @@ def linear_head(network: Any) -> Head | None:
     weight = getattr(module, "weight", None)
     if type(module) is not torch.nn.Linear or weight is None or weight.device.type != "cpu":
         return None
-    if weight.dtype != torch.float32:
+    if weight.dtype not in _EQUAL:
         return None
     seen: list[torch.Tensor] = []
     handle = module.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
@@ -81,5 +84,6 @@ def linear_head(network: Any) -> Head | None:
     if len(seen) != 1 or seen[0].shape[:-1] != (1, _PROBE):
         return None
     own = torch.nn.functional.linear(seen[0][0], weight, module.bias)
-    same = own.shape == logits.shape and bool((own - logits).abs().max() <= _EQUAL * own.abs().max())
-    return Head(weight, module.bias) if same else None
+    near = _EQUAL[weight.dtype] * own.abs().max()
+    same = own.shape == logits.shape and bool((own - logits).abs().max() <= near)
+    return Head(weight, module.bias, room) if same else None

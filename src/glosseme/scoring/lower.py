@@ -73,9 +73,7 @@ def lower(
     `join` stands between context and text. Raises `GlossemeError`, naming the item, for a text longer than
     `max_length` tokens, a continuation or filler without a token, or a masked measure without a mask token.
     """
-    columns = ["measure", "context", "text"]
-    unique = requests.select("item", *columns).unique(columns, keep="first", maintain_order=True)
-    question_of = _question_of(requests.select(columns), unique.select(columns))
+    unique, question_of = _distinct(requests.select("item", "measure", "context", "text"))
     product = lower_product(unique, encoder, join=join, max_length=max_length, where=where)
     if product is not None:
         return product.lowered(question_of)
@@ -114,12 +112,26 @@ def _lower_copies(unique: pl.DataFrame, lowering: _Lowering) -> Lowered:
     return copies.lowered()
 
 
-def _question_of(requests: pl.DataFrame, unique: pl.DataFrame) -> Ints:
-    """Return which question each request is, shape (requests,)."""
-    columns = requests.columns
-    numbered = unique.with_row_index("question")
-    found = requests.join(numbered, on=columns, how="left", nulls_equal=True, maintain_order="left")
-    return found["question"].to_numpy().astype(np.int64)
+def _distinct(requests: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
+    """Return the different requests in the order of their first, and which of them each request is, (requests,)."""
+    asked = requests.select("measure", "context", "text")
+    # By hashes of rows: joining millions of rows on their texts takes a gigabyte more.
+    hashes = asked.hash_rows(seed=0).to_numpy()
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[inverse] != np.arange(len(hashes)))
+    if not asked[again].equals(asked[first[inverse[again]]]):
+        return _distinct_by_texts(requests, asked)
+    order = np.argsort(first)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return requests[first[order]], place[inverse]
+
+
+def _distinct_by_texts(requests: pl.DataFrame, asked: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
+    unique = requests.unique(asked.columns, keep="first", maintain_order=True)
+    numbered = unique.select(asked.columns).with_row_index("question")
+    found = asked.join(numbered, on=asked.columns, how="left", nulls_equal=True, maintain_order="left")
+    return unique, found["question"].to_numpy().astype(np.int64)
 
 
 def _encoded(unique: pl.DataFrame, lowering: _Lowering) -> Iterator[tuple[str, _Prepared, Tokens, _Around | None]]:

@@ -18,14 +18,13 @@ def merged(parts: Sequence[Lowered], question_of_request: Ints) -> Lowered:
     """
     if len(parts) == 1:
         (one,) = parts
-        return Lowered(one.reads, question_of_request, one.keys, one.n_tokens, one.n_plain, one.spanning, one.mismatch)
+        return Lowered(one.reads, question_of_request, one.n_tokens, one.n_plain, one.spanning, one.mismatch)
     reads = parts[0].reads
-    for part, before in zip(parts[1:], np.cumsum([len(p.keys) for p in parts]).tolist(), strict=False):
+    for part, before in zip(parts[1:], np.cumsum([len(p) for p in parts]).tolist(), strict=False):
         reads = _together(reads, part.reads, before)
     return Lowered(
         reads,
         question_of_request,
-        [key for part in parts for key in part.keys],
         joined(part.n_tokens for part in parts),
         joined(part.n_plain for part in parts),
         np.concatenate([part.spanning for part in parts]),

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import islice
 
 import numpy as np
 import polars as pl
 
 from glosseme.measures import SLOT
-from glosseme.scoring.builder import check_length, digest_end, digest_middle
+from glosseme.scoring.builder import check_length
 from glosseme.scoring.encode import Encoder, Tokens
 from glosseme.scoring.reads import NO_TOKEN, Ids, Ints, Lowered, Reads, ragged
 
@@ -257,29 +256,7 @@ class Product:
             question=question,
         )
         spanning = np.zeros(n, bool)
-        return Lowered(reads, question_of_request, self._keys(reads), sizes, self.n_plain, spanning, self._mismatch)
-
-    def _keys(self, reads: Reads) -> list[bytes]:
-        """Return the keys that `Builder` would give, computed once for what pairs share."""
-        order = np.argsort(self._sequence, kind="stable")
-        sequences, texts = self._sequence[order].tolist(), self._pairs.text_of[order].tolist()
-        from_end = (reads.lengths[self._sequence] - self._first)[order].tolist()
-        ids = [self._inside[t].astype("<i4").tobytes() for t in range(len(self._inside))]
-        keys: list[bytes] = [b""] * len(order)
-        previous, base, end = -1, blake2b(digest_size=16), b""
-        for question, sequence, text, distance in zip(order.tolist(), sequences, texts, from_end, strict=True):
-            if sequence != previous:
-                size = len(ids[text]) // 4
-                base = blake2b(reads.sequence_ids(sequence).astype("<i4").tobytes(), digest_size=16)
-                distances = np.arange(distance, distance - size, -1, dtype=np.int32)
-                base.update(digest_middle(None, distances, np.zeros(0, np.int32)))
-                end = digest_end(int(reads.lengths[sequence]), None, size)
-                previous = sequence
-            digest = base.copy()
-            digest.update(ids[text])
-            digest.update(end)
-            keys[question] = digest.digest()
-        return keys
+        return Lowered(reads, question_of_request, sizes, self.n_plain, spanning, self._mismatch)
 
 
 class _Numbered:

@@ -170,8 +170,6 @@ class Lowered:
     reads: Reads
     question_of_request: Ints
     """Shape (requests,)."""
-    keys: list[bytes]
-    """What identifies each question's reads, whatever the model: 16 bytes a question."""
     n_tokens: Ints
     """Reads of each question, shape (questions,)."""
     n_plain: Ints
@@ -181,17 +179,20 @@ class Lowered:
     mismatch: Bools
     """Whether filling a slot changed the tokens around it, shape (questions,)."""
 
+    def __len__(self) -> int:
+        return len(self.n_tokens)
+
 
 def sums(lowered: Lowered, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     """Return the sum over each question's reads in nats, shape (questions,), NaN for a question without reads."""
-    total = np.zeros(len(lowered.keys))
+    total = np.zeros(len(lowered))
     np.add.at(total, lowered.reads.question, values.astype(np.float64))  # float64: no rounding of sums
     return np.where(lowered.n_tokens > 0, total, np.nan)
 
 
 def firsts(lowered: Lowered, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     """Return the value of each question's first read in nats, shape (questions,), NaN for one without reads."""
-    first = np.full(len(lowered.keys), np.nan)
+    first = np.full(len(lowered), np.nan)
     questions, index = np.unique(lowered.reads.question, return_index=True)
     first[questions] = values[index]
     return first
@@ -199,7 +200,7 @@ def firsts(lowered: Lowered, values: npt.NDArray[np.float32]) -> npt.NDArray[np.
 
 def first_tokens(lowered: Lowered) -> Ints:
     """Return the token of each question's first read, shape (questions,), `NO_TOKEN` for one without reads."""
-    first = np.full(len(lowered.keys), NO_TOKEN, np.int64)
+    first = np.full(len(lowered), NO_TOKEN, np.int64)
     questions, index = np.unique(lowered.reads.question, return_index=True)
     first[questions] = lowered.reads.token[index]
     return first
