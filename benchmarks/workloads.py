@@ -104,15 +104,17 @@ class _Wdlmpro(_OfSuite):
 
     def peer(self) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
         assert self.scores is not None
-        # Each row is a forward pass of its own, so that a share of the rows takes that share of the time.
-        n = max(1, round(self.scores.height * self.share))
-        rows = np.sort(np.random.default_rng(0).choice(self.scores.height, n, replace=False))
+        # Each row is a forward pass of its own, so that a share of the rows takes that share of the time. A row without
+        # a context is an average over templates, which costs none.
+        asked = np.flatnonzero(self.scores["context"].is_not_null().to_numpy())
+        n = max(1, round(len(asked) * self.share))
+        rows = np.sort(np.random.default_rng(0).choice(asked, n, replace=False))
         chosen = self.scores[rows]
         if self.model.kind == "causal":
             values, tokens = plain_causal(self.model, chosen)
         else:
             values, tokens = plain_masked(self.model, chosen, SLOT)
-        share = n / self.scores.height
+        share = n / len(asked)
         return values, rows, {"tokens": round(tokens / share), "share": share}
 
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
 import torch
 
 from glosseme.scoring.linear import Room, linear_map
+from glosseme.scoring.probe import Probe
 
 __all__ = ["Head", "linear_head"]
 
 _PIECE: Final = 2048
 """Tokens of the vocabulary at a time: with some hundred rows, a few megabytes."""
-_PROBE: Final = 8
-"""Tokens forwarded to see what a model makes of its head."""
 _EQUAL: Final = {torch.float32: 1e-5, torch.bfloat16: 1e-2}
 """Relative to the largest logit: two products of the same numbers differ by rounding."""
 
@@ -58,32 +56,24 @@ class Head:
             highest = above
         return highest + total.log()
 
+    def logits(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Return all logits, shape (..., vocabulary)."""
+        return torch.cat([piece(hidden) for piece in self._maps], dim=-1)
 
-@torch.inference_mode()
-def linear_head(network: Any, room: Room) -> Head | None:
+
+def linear_head(network: Any, probe: Probe | None, room: Room) -> Head | None:
     """Return the head of a network on a CPU, None where its logits are anything but its head's product.
 
-    A few random tokens are forwarded: caps, scales and corrections after the head (Gemma 2, Cohere, Granite) show in
-    the logits, whatever the model is called.
+    Caps, scales and corrections after the head (Gemma 2, Cohere, Granite) show in the logits of a probe, whatever the
+    model is called.
     """
     module = network.get_output_embeddings()
     weight = getattr(module, "weight", None)
-    if type(module) is not torch.nn.Linear or weight is None or weight.device.type != "cpu":
+    if probe is None or probe.hidden is None or type(module) is not torch.nn.Linear:
         return None
-    if weight.dtype not in _EQUAL:
+    if weight is None or weight.device.type != "cpu" or weight.dtype not in _EQUAL:
         return None
-    seen: list[torch.Tensor] = []
-    handle = module.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    try:
-        ids = np.random.default_rng(0).integers(0, len(weight), _PROBE)
-        logits = network(input_ids=torch.from_numpy(ids)[None]).logits[0]
-    except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError):
-        return None
-    finally:
-        handle.remove()
-    if len(seen) != 1 or seen[0].shape[:-1] != (1, _PROBE):
-        return None
-    own = torch.nn.functional.linear(seen[0][0], weight, module.bias)
+    own = torch.nn.functional.linear(probe.hidden, weight, module.bias)
     near = _EQUAL[weight.dtype] * own.abs().max()
-    same = own.shape == logits.shape and bool((own - logits).abs().max() <= near)
+    same = own.shape == probe.logits.shape and bool((own - probe.logits).abs().max() <= near)
     return Head(weight, module.bias, room) if same else None

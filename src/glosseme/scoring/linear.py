@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
@@ -113,9 +113,17 @@ def _made_up(*shape: int, dtype: torch.dtype) -> torch.Tensor:
 class LinearMaps:
     """The linear layers of a network, in oneDNN's form."""
 
-    def __init__(self, network: torch.nn.Module, room: Room, without: torch.nn.Module | None = None) -> None:
-        found = [(module, _of(module, room)) for module in network.modules() if module is not without]
+    def __init__(
+        self, network: torch.nn.Module, room: Room, known: Mapping[torch.nn.Module, Map] | None = None
+    ) -> None:
+        """`known` has maps of some modules that are there already."""
+        known = known or {}
+        found = [(module, known.get(module) or _of(module, room)) for module in network.modules()]
         self._maps = [(module, own) for module, own in found if own is not None]
+
+    def drop(self) -> None:
+        """Leave the layers as they are from now on."""
+        self._maps = []
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
@@ -134,6 +142,8 @@ def _of(module: Any, room: Room) -> Map | None:
 
     if "forward" in module.__dict__ or type(module) not in (torch.nn.Linear, Conv1D):
         return None  # somebody else's layer, or one that somebody else has put a forward of their own in
+    if module.weight.device.type != "cpu":
+        return None
     weight = module.weight.T.contiguous() if type(module) is Conv1D else module.weight
     own = _by_onednn(weight.detach(), None if module.bias is None else module.bias.detach(), room)
     return None if own is None else _guarded(own, module, weight.dtype)
