@@ -7,14 +7,17 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import torch
 import transformers
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
 from glosseme.models import OpenModel, open_model
-from glosseme.suites.wdlmpro.wordnet import load
+from glosseme.suites.wdlmpro.choose import groups_of
+from glosseme.suites.wdlmpro.wordnet import WORDNET_30, load
 
-__all__ = ["bert_base", "blimp_pairs", "checkpoints", "gpt2_small", "offline"]
+__all__ = ["bert_base", "blimp_pairs", "checkpoints", "gpt2_small", "offline", "sisters"]
 
 _FOLDER = Path(tempfile.gettempdir()) / "glosseme-benchmarks"
 _BLIMP = Path(__file__).parents[2] / "shared/reference/minimal-pairs"
@@ -103,6 +106,23 @@ def _wordpiece(size: int) -> transformers.PreTrainedTokenizerFast:
     )
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), special, strict=True))
     return transformers.BertTokenizerFast(tokenizer_object=backend, **names)
+
+
+def sisters(n: int) -> Path:
+    """Return a file of at least n noun targets: whole sets of sisters, drawn at random."""
+    wordnet, found = groups_of(WORDNET_30)
+    nouns = found.groups.filter(pl.col("pos") == "noun")["target"].sort()
+    order = np.random.default_rng(0).permutation(len(nouns))
+    chosen: set[int] = set()
+    for target in nouns.gather(order).to_list():
+        if len(chosen) >= n:
+            break
+        chosen |= set(found.members.filter(pl.col("target") == target)["candidate"].to_list())
+    names = wordnet.synsets.filter(pl.col("id").is_in(sorted(chosen & set(nouns.to_list()))))["synset"]
+    path = _FOLDER / f"sisters-{n}.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(names.to_list()) + "\n", encoding="utf-8")
+    return path
 
 
 def blimp_pairs(n: int) -> list[dict[str, object]]:

@@ -63,16 +63,16 @@ def _tokens(tokenizer: Any, texts: list[str]) -> int:
 
 @torch.inference_mode()
 def plain_causal(model: OpenModel, rows: pl.DataFrame) -> tuple[np.ndarray, int]:
-    """Return log-probabilities of `text` after `context`, each row a forward pass with all its logits."""
+    """Return log-probabilities of the first `n_tokens` tokens of `text` after `context`, each row a forward pass."""
     network, encoder = model.network(), frame_of(model.tokenizer, "causal")
     values, tokens = [], 0
-    for context, text in rows.select("context", "text").iter_rows():
+    for context, text, n in rows.select("context", "text", "n_tokens").iter_rows():
         [encoded] = encoder.encode([f"{context} {text}"])
         ids, before = encoder.framed(encoded.ids)
         first = before + int(np.searchsorted(encoded.starts, len(context), side="left"))
         logprobs = network(torch.tensor(ids[None].astype(np.int64))).logits[0].log_softmax(-1)
         targets = torch.tensor(ids[first:].astype(np.int64))
-        values.append(float(logprobs[first - 1 : -1].gather(1, targets[:, None]).sum()))
+        values.append(float(logprobs[first - 1 : -1].gather(1, targets[:, None])[:n].sum()))
         tokens += len(ids)
     return np.asarray(values), tokens
 

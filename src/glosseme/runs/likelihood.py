@@ -86,19 +86,23 @@ class LikelihoodJob(Job[OpenModel]):
             return f"{self.asked.suite.name}, item {self.requests['item'][request]!r}"
 
         def engine() -> Engine:
-            return self.shared.engine(self.model, lambda: _engine(self.model))
+            return self.shared.engine(self.model, lambda: _engine(self.model, self._pad_id()))
 
         return execute(self.lowered, engine, store, self.settings, progress, name_of, self.shared.checks)
+
+    def _pad_id(self) -> int:
+        """Return what fills a row up, without loading the tokenizer again of which the items were read."""
+        pad = self._once("pad", lambda: self.model.tokenizer.pad_token_id)
+        return 0 if pad is None else int(pad)
 
     def _store_key(self) -> str:
         parts = [self.identity[k] for k in ("weights_sha256", "tokenizer_sha256", "dtype")]
         return sha256("\n".join([*parts, self.model.kind]).encode()).hexdigest()
 
 
-def _engine(model: OpenModel) -> Engine:
+def _engine(model: OpenModel, pad_id: int) -> Engine:
     if model.fake is not None:
         return FakeEngine(model.fake, len(model.tokenizer))
     from glosseme.scoring.engine import TorchEngine
 
-    pad = model.tokenizer.pad_token_id
-    return TorchEngine(model.network(), model.kind, 0 if pad is None else int(pad))
+    return TorchEngine(model.network(), model.kind, pad_id)
