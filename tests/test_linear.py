@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import pytest
 import torch
 from torch.nn import functional
 
 from glosseme.scoring import engine, linear
+from glosseme.scoring.check import choose
 from glosseme.scoring.linear import LinearMaps, Room, linear_map
 from glosseme.scoring.probe import probe_of
 from zoo import network_of
@@ -84,8 +87,28 @@ def test_a_wrong_product_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         network = network_of("llama")
         assert LinearMaps(network, Room(1 << 30), {})._maps == []
         monkeypatch.setattr(linear, "_is_right", lambda *_: True)
-        _, maps = engine._faster(network, low=False)
+        _, maps = engine._faster(network, probe_of(network))
         assert maps._maps == []
     finally:
         monkeypatch.undo()
         linear._is_right.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "kind_and_name", ["causal llama", "causal gpt-neo", "causal falcon-alibi", "masked mobilebert"]
+)
+def test_rounding_of_16_bits_is_told_from_a_wrong_way(kind_and_name: str) -> None:
+    kind, name = kind_and_name.split()
+    network = network_of(name)
+    low = deepcopy(network).to(torch.bfloat16)
+    ways = [choose(one, one.limits).way for one in (engine.TorchEngine(network, kind), engine.TorchEngine(low, kind))]
+    assert ways == [{"llama": "trie", "mobilebert": "equal"}.get(name, "padded")] * 2
+
+
+def test_rounding_grows_with_the_logits() -> None:
+    """The offline model's logits reach 98, where numbers of bfloat16 are .5 apart."""
+    network = deepcopy(network_of("llama")).to(torch.bfloat16)
+    small = engine.TorchEngine(network, "causal").tolerance
+    with torch.no_grad():
+        network.get_output_embeddings().weight *= 8
+    assert engine.TorchEngine(network, "causal").tolerance == pytest.approx(8 * small, rel=0.05)
