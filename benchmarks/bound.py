@@ -1,4 +1,4 @@
-"""The bound: the model's body over the fewest tokens, and its head where it is read, with nothing else."""
+"""The bound: the model's body over the fewest tokens, and its head where it is read, by the same kernels."""
 
 from __future__ import annotations
 
@@ -57,14 +57,17 @@ class Bound:
         planned = plan(self._reads, layout, limits, self._engine.vocabulary)
         return [build(self._reads, of, p.rows, packed=layout == "trie") for p in planned]
 
+    def _seconds(self, batches: list[Batch]) -> float:
+        start = time.perf_counter()
+        for batch in batches:
+            self._forward(batch)
+        return time.perf_counter() - start
+
     def _rate(self, tokens: int, row: int) -> float:
         """Return the seconds that all batches would take, from a few spread over them."""
         batches = self._laid(tokens, row)
         chosen = [batches[i] for i in np.unique(np.linspace(0, len(batches) - 1, 3).astype(int))]
         self._forward(chosen[-1])
-        start = time.perf_counter()
-        for batch in chosen:
-            self._forward(batch)
-        seconds = time.perf_counter() - start
+        seconds = min(self._seconds(chosen) for _ in range(2))
         weight = sum(batch.n_tokens + len(batch.places) for batch in batches)
         return seconds / sum(batch.n_tokens + len(batch.places) for batch in chosen) * weight

@@ -32,16 +32,17 @@ class Workload(Protocol):
 
 def measure(letter: str, work: Workload, rounds: int, log: TextIO) -> dict[str, Any]:
     """Return the medians of `rounds` alternating runs of glosseme, the peer and the bound."""
-    ours, peer, bound, worst = [], [], [], 0.0
+    ours, peer, bound, other, worst = [], [], [], [], 0.0
     for number in range(rounds):
         seconds, (values, mine) = _timed(work.ours)
         ours.append(seconds)
+        other += [mine["seconds_other"] / seconds] if "seconds_other" in mine else []
         seconds, (others, index, theirs) = _timed(work.peer)
         peer.append(seconds / theirs.get("share", 1.0))
         seconds, fewest = _timed(work.bound)
         if fewest is not None:
             bound.append(seconds)
-        worst = max(worst, float(np.abs(values[index] - others).max()))
+        worst = max(float(np.abs(values[index] - others).max()), worst)  # in this order NaN is kept
         log.write(
             f"   round {number + 1}: glosseme {ours[-1]:.1f} s, {work.peer_name} {peer[-1]:.1f} s, "
             f"bound {f'{bound[-1]:.1f} s' if bound else '-'}, values within {worst:.1e}\n"
@@ -49,33 +50,32 @@ def measure(letter: str, work: Workload, rounds: int, log: TextIO) -> dict[str, 
         log.flush()
         if not worst <= work.tolerance:
             raise SystemExit(f"{letter}: the values differ by {worst:.1e} nats")
-    return _result(letter, work.peer_name, ours, peer, bound, worst, mine, theirs, fewest)
+    return _result(letter, work.peer_name, (ours, peer, bound, other), worst, mine, theirs, fewest)
 
 
 def _result(
     letter: str,
     peer_name: str,
-    ours: list[float],
-    peer: list[float],
-    bound: list[float],
+    rounds: tuple[list[float], list[float], list[float], list[float]],
     worst: float,
     mine: dict[str, Any],
     theirs: dict[str, Any],
     fewest: int | None,
 ) -> dict[str, Any]:
-    own, other = statistics.median(ours), statistics.median(peer)
+    ours, peer, bound, other = rounds
+    own = statistics.median(ours)
     least = statistics.median(bound) if bound else None
     return {
         "workload": letter,
         "glosseme_s": round(own, 2),
         "peer": peer_name,
-        "peer_s": round(other, 2),
+        "peer_s": round(statistics.median(peer), 2),
         "bound_s": None if least is None else round(least, 2),
         "ratio": round(statistics.median(b / a for a, b in zip(ours, peer, strict=True)), 2),
         "over_bound": None
         if least is None
         else round(statistics.median(a / b for a, b in zip(ours, bound, strict=True)), 2),
-        "other_share": round(mine["seconds_other"] / own, 3) if "seconds_other" in mine else None,
+        "other_share": round(statistics.median(other), 3) if other else None,
         "tokens_glosseme": mine["tokens"],
         "tokens_peer": theirs["tokens"],
         "tokens_bound": fewest,

@@ -17,9 +17,9 @@ from glosseme.models import OpenModel, open_model
 from glosseme.suites.wdlmpro.choose import groups_of
 from glosseme.suites.wdlmpro.wordnet import WORDNET_30, load
 
-__all__ = ["bert_base", "blimp_pairs", "checkpoints", "gpt2_small", "offline", "sisters"]
+__all__ = ["FOLDER", "bert_base", "blimp_pairs", "checkpoints", "gpt2_small", "offline", "sisters"]
 
-_FOLDER = Path(tempfile.gettempdir()) / "glosseme-benchmarks"
+FOLDER = Path(tempfile.gettempdir()) / "glosseme-benchmarks"
 _BLIMP = Path(__file__).parents[2] / "shared/reference/minimal-pairs"
 
 
@@ -50,7 +50,7 @@ def bert_base() -> OpenModel:
 @cache
 def checkpoints(n: int = 8) -> Path:
     """Return a folder with `n` checkpoints of a network of the size of Pythia 14m, each with its own weights."""
-    folder = _FOLDER / "pythia-14m"
+    folder = FOLDER / "pythia-14m"
     tokenizer = _byte_level(50257)
     config = transformers.GPTNeoXConfig(
         vocab_size=50304, hidden_size=128, num_hidden_layers=6, num_attention_heads=4, intermediate_size=512
@@ -64,7 +64,7 @@ def checkpoints(n: int = 8) -> Path:
 
 
 def _opened(name: str, make, tokenizer) -> OpenModel:
-    folder = _FOLDER / name
+    folder = FOLDER / name
     torch.manual_seed(0)
     make().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -113,13 +113,13 @@ def sisters(n: int) -> Path:
     wordnet, found = groups_of(WORDNET_30)
     nouns = found.groups.filter(pl.col("pos") == "noun")["target"].sort()
     order = np.random.default_rng(0).permutation(len(nouns))
-    chosen: set[int] = set()
+    chosen, targets = set[int](), set(nouns.to_list())
     for target in nouns.gather(order).to_list():
         if len(chosen) >= n:
             break
-        chosen |= set(found.members.filter(pl.col("target") == target)["candidate"].to_list())
-    names = wordnet.synsets.filter(pl.col("id").is_in(sorted(chosen & set(nouns.to_list()))))["synset"]
-    path = _FOLDER / f"sisters-{n}.txt"
+        chosen |= targets & set(found.members.filter(pl.col("target") == target)["candidate"].to_list())
+    names = wordnet.synsets.filter(pl.col("id").is_in(sorted(chosen)))["synset"]
+    path = FOLDER / f"sisters-{n}.txt"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(names.to_list()) + "\n", encoding="utf-8")
     return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,15 +18,21 @@ __all__ = ["lm_eval_sums", "minicons_conditional", "minicons_pll", "plain_causal
 
 def minicons_conditional(network: Any, tokenizer: Any, contexts: list[str], texts: list[str]) -> tuple[np.ndarray, int]:
     """Return sums of log-probabilities of texts after contexts, in batches of 64, and the tokens forwarded."""
-    from minicons.scorer import IncrementalLMScorer
-
-    scorer = IncrementalLMScorer(network, device="cpu", tokenizer=deepcopy(tokenizer))
+    scorer = _incremental(network, tokenizer)
     values: list[float] = []
     for start in range(0, len(texts), 64):
         part = slice(start, start + 64)
         values += scorer.conditional_score(contexts[part], texts[part], reduction=lambda x: x.sum(0).item())
     joined = [f"{context} {text}" for context, text in zip(contexts, texts, strict=True)]
     return np.asarray(values), _tokens(tokenizer, joined)
+
+
+@lru_cache(maxsize=1)
+def _incremental(network: Any, tokenizer: Any) -> Any:
+    """Return minicons' scorer of a model, made once for all that it is asked."""
+    from minicons.scorer import IncrementalLMScorer
+
+    return IncrementalLMScorer(network, device="cpu", tokenizer=deepcopy(tokenizer))
 
 
 def minicons_pll(network: Any, tokenizer: Any, texts: list[str]) -> tuple[np.ndarray, int]:
@@ -58,7 +65,13 @@ def lm_eval_sums(model: OpenModel, texts: list[str]) -> tuple[np.ndarray, int]:
 
 
 def _tokens(tokenizer: Any, texts: list[str]) -> int:
-    return sum(len(ids) for ids in tokenizer(texts)["input_ids"])
+    return _counted(tokenizer, tuple(texts))
+
+
+@cache
+def _counted(tokenizer: Any, texts: tuple[str, ...]) -> int:
+    # Once, so that it weighs on one round only.
+    return sum(len(ids) for ids in tokenizer(list(texts))["input_ids"])
 
 
 @torch.inference_mode()

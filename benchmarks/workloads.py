@@ -17,7 +17,7 @@ from benchmarks.peers import lm_eval_sums, minicons_conditional, minicons_pll, p
 from glosseme.measures import SLOT
 from glosseme.models import OpenModel, open_model
 from glosseme.progress import QuietProgress
-from glosseme.runs.evaluate import evaluate
+from glosseme.runs.evaluate import evaluate, identity_of
 from glosseme.runs.folder import read_run
 from glosseme.runs.likelihood import LikelihoodJob
 from glosseme.runs.many import RunArguments
@@ -61,16 +61,10 @@ class _OfSuite:
         """Lay the batches of the bound out."""
         model, asked = self.model, self.asked
         with tempfile.TemporaryDirectory() as folder:
-            job = LikelihoodJob(model, asked, Path(folder) / "x", _identity(model, asked))
+            job = LikelihoodJob(model, asked, Path(folder) / "x", identity_of(model, asked))
             job.prepare(QuietProgress())
         self._bound = Bound(job.lowered, model.network(), model.kind)
         self._bound.prepare()
-
-
-def _identity(model: OpenModel, asked: Asked) -> dict[str, Any]:
-    from glosseme.runs.evaluate import _identity as identity
-
-    return identity(model, asked)
 
 
 class PairedFocus(_OfSuite):
@@ -86,7 +80,8 @@ class PairedFocus(_OfSuite):
         assert self.scores is not None
         numbered = self.scores.with_row_index("row")
         parts = numbered.partition_by("construction", maintain_order=True)
-        order = [part["row"].to_numpy()[: round(part.height * self.share)] for part in parts]
+        order = [part["row"].to_numpy()[:: round(1 / self.share)] for part in parts]
+        share = sum(map(len, order)) / self.scores.height
         values, tokens = [], 0
         for rows in order:
             part = self.scores[rows]
@@ -98,7 +93,7 @@ class PairedFocus(_OfSuite):
         return (
             np.concatenate(values),
             np.concatenate(order),
-            {"tokens": round(tokens / self.share), "share": self.share},
+            {"tokens": round(tokens / share), "share": share},
         )
 
 

@@ -13,11 +13,11 @@ import numpy.typing as npt
 from glosseme.measures import Kind
 from glosseme.models.identity import Identity, identity_of_hashes
 from glosseme.models.reference import Reference
+from glosseme.scoring.hashes import Words, mixed
 
 __all__ = ["Fake", "fake_of", "fake_tokenizer"]
 
 Ints = npt.NDArray[np.integer[Any]]
-Words = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float32]
 
 _LOWEST: Final = 15.0
@@ -47,8 +47,8 @@ class Fake:
         """
         if self.seed is None:
             return np.zeros(len(sequence), np.float32)
-        hashes = self._places(ids, starts, sequence, position) ^ _mix(token.astype(np.uint64) + _ODD)
-        return (-_LOWEST * _uniform(_mix(hashes))).astype(np.float32)
+        hashes = self._places(ids, starts, sequence, position) ^ mixed(token.astype(np.uint64) + _ODD)
+        return (-_LOWEST * _uniform(mixed(hashes))).astype(np.float32)
 
     def divergences(
         self,
@@ -67,35 +67,27 @@ class Fake:
             return np.zeros(len(sequence), np.float32)
         one = self._places(ids, starts, sequence, position)
         other = self._places(ids, starts, other_sequence, other_position)
-        values = log(2) * _uniform(_mix(_mix(one) + _mix(other)))
+        values = log(2) * _uniform(mixed(mixed(one) + mixed(other)))
         return np.where(one == other, 0.0, values).astype(np.float32)
 
     def _places(self, ids: Ints, starts: Ints, sequence: Ints, position: Ints) -> Words:
         """Return a hash of what each read may depend on apart from the token, shape (reads,)."""
         ends = starts[sequence] + position + 1 if self.kind == "causal" else starts[sequence + 1]
-        seed = _mix(np.full(1, (self.seed or 0) & _MASK64, np.uint64))
+        seed = mixed(np.full(1, (self.seed or 0) & _MASK64, np.uint64))
         spans = _span_hashes(ids, starts[sequence], ends)
-        return _mix(spans ^ seed) ^ _mix(position.astype(np.uint64) + np.uint64(1))
+        return mixed(spans ^ seed) ^ mixed(position.astype(np.uint64) + np.uint64(1))
 
 
 def _span_hashes(ids: Ints, starts: Ints, ends: Ints) -> Words:
     """Return a hash of each `ids[start:end]`, shape (spans,): a polynomial modulo 2**64 of mixed ids."""
     powers = np.cumprod(np.full(len(ids), _ODD, np.uint64), dtype=np.uint64)
-    terms = _mix(ids.astype(np.uint64) + np.uint64(1)) * powers
+    terms = mixed(ids.astype(np.uint64) + np.uint64(1)) * powers
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
     # Divided by the power of its start a span's hash is the same wherever it lies; odd numbers have inverses.
     inverse = np.uint64(pow(int(_ODD), -1, 2**64))
     shifts = np.concatenate([np.ones(1, np.uint64), np.cumprod(np.full(len(ids), inverse, np.uint64), dtype=np.uint64)])
     hashes: Words = (sums[ends] - sums[starts]) * shifts[starts]
     return hashes
-
-
-def _mix(x: Words) -> Words:
-    """Return splitmix64's finaliser of each word (Steele, Lea and Flood 2014)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Words = x ^ (x >> np.uint64(31))
-    return mixed
 
 
 def _uniform(x: Words) -> npt.NDArray[np.float64]:

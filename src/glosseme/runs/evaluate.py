@@ -17,7 +17,7 @@ from glosseme.runs.shared import Shared
 from glosseme.runs.similarity import SimilarityJob
 from glosseme.scoring.execute import Settings
 
-__all__ = ["evaluate", "run_folder"]
+__all__ = ["evaluate", "identity_of", "run_folder"]
 
 
 def run_folder(model: Model, asked: Asked, out: Path) -> Path:
@@ -70,7 +70,7 @@ def _prepare(
     store: Path | None,
 ) -> Run | Job[Any]:
     folder = run_folder(model, asked, out)
-    identity = _identity(model, asked)
+    identity = identity_of(model, asked)
     before = None if overwrite else read_run(folder)
     # What isn't finished may be replaced: its values are in the store, where they are found by their tokens.
     if before is not None and before.finished:
@@ -94,7 +94,7 @@ def _is_whole(run: Run) -> bool:
     return True
 
 
-def _identity(model: Model, asked: Asked) -> dict[str, Any]:
+def identity_of(model: Model, asked: Asked) -> dict[str, Any]:
     """Return all that the values of a run depend on."""
     return {
         "model": model.reference.public_name,

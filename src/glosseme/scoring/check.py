@@ -1,12 +1,13 @@
 """The ladder of ways, chosen by test: a way that doesn't answer as plain scoring does is dropped.
 
-Two probes, both of random tokens: sequences of mixed lengths that share prefixes, and a star, one root whose branches
-fill exactly one packed row, so that its last branch is as far from its prefix as a row allows (GPT-Neo's windows
-count columns, and only such a row shows it).
+Two probes, both of random tokens: sequences of mixed lengths that share prefixes, and two stars, each a root whose
+branches fill exactly one packed row, so that its last branch is as far from its prefix as a row allows (GPT-Neo's
+windows count columns, and only such a row shows it).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,10 +15,10 @@ import numpy.typing as npt
 
 from glosseme.scoring.batch import ReadsOf, build
 from glosseme.scoring.plan import Limits, plan
-from glosseme.scoring.reads import NO_TOKEN, Reads, joined, reads_of
-from glosseme.scoring.ways import Engine, Way, WayUnusableError, layout_of
+from glosseme.scoring.reads import NO_TOKEN, Ints, Reads, joined, reads_of
+from glosseme.scoring.ways import Engine, Way, WayUnusableError, layout_of, limits_of
 
-__all__ = ["REFUSALS", "Checks", "Verdict", "answers", "choose", "difference", "largest_gap", "probes", "subset"]
+__all__ = ["REFUSALS", "Checks", "Gap", "Verdict", "answers", "choose", "difference", "gap_of", "probes", "subset"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -62,48 +63,66 @@ def choose(engine: Engine, limits: Limits, ways: tuple[Way, ...] | None = None) 
     verdict = Verdict("plain")
     if engine.exact:
         return Verdict(ladder[0])
-    samples = probes(engine.vocabulary, limits.row_tokens)
+    samples = probes(engine.vocabulary, limits.row_tokens, divergence="trie" not in engine.ways)
     for way in ladder:
         if way == "plain":
             break
         try:
-            worst = max(difference(engine, probe, way, limits) for probe in samples)
+            gaps = [difference(engine, probe, way, limits) for probe in samples]
         except REFUSALS as error:
             verdict.found[way] = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:200]
             continue
-        verdict.found[way] = f"{worst:.1e}"
-        if worst <= engine.tolerance:
+        verdict.found[way] = f"{max(gap.largest for gap in gaps):.1e}"
+        if all(gap.is_rounding(engine.tolerance) for gap in gaps):
             verdict.way = way
             return verdict
     return verdict
 
 
-def difference(engine: Engine, reads: Reads, way: Way, limits: Limits) -> float:
-    """Return the largest difference, in nats, between a way and plain scoring on all reads.
+def difference(engine: Engine, reads: Reads, way: Way, limits: Limits) -> Gap:
+    """Return how far a way is from plain scoring on all reads.
 
-    Sequences that are not read are forwarded in the way that is checked, and not plainly; NaN counts as infinite.
+    Sequences that are not read are forwarded in the way that is checked, and not plainly.
     """
     alone, _ = subset(reads, np.unique(reads.sequence).tolist())
-    return largest_gap(answers(engine, reads, way, limits), answers(engine, alone, "plain", limits))
+    return gap_of(answers(engine, reads, way, limits), answers(engine, alone, "plain", limits))
 
 
-def largest_gap(a: Floats, b: Floats) -> float:
-    """Return the largest absolute difference; where one value alone isn't finite it is infinite.
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """How far two sets of values are apart, in nats."""
+
+    largest: float
+    mean: float
+
+    def is_rounding(self, tolerance: float) -> bool:
+        """Whether this is no more than rounding, of which the largest difference is ten times the mean or more.
+
+        >>> [Gap(largest=0.2, mean=mean).is_rounding(0.3) for mean in (0.02, 0.1)]
+        [True, False]
+        """
+        small = bool(np.isfinite(self.largest)) and self.largest <= tolerance
+        return small and self.mean <= max(tolerance / 8, 2e-4)  # in float32 the largest alone tells the two apart
+
+
+def gap_of(a: Floats, b: Floats) -> Gap:
+    """Return the difference of two sets of values; where one value alone isn't finite it is infinite.
 
     >>> import numpy as np
-    >>> largest_gap(np.float32([1, -np.inf]), np.float32([1.5, -np.inf]))
-    0.5
+    >>> gap_of(np.float32([1, -np.inf]), np.float32([1.5, -np.inf]))
+    Gap(largest=0.5, mean=0.25)
     """
     with np.errstate(invalid="ignore"):
         gap = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
-    return float(np.where(np.isfinite(gap), gap, np.inf).max(initial=0.0))
+    gap = np.where(np.isfinite(gap), gap, np.inf)
+    return Gap(float(gap.max(initial=0.0)), float(gap.mean()) if gap.size else 0.0)
 
 
 def answers(engine: Engine, reads: Reads, way: Way, limits: Limits) -> Floats:
     """Return the value of each read in one way, shape (reads,)."""
     values = np.full(len(reads.sequence), np.nan, np.float32)
     of, layout = ReadsOf(reads), layout_of(way)
-    for planned in plan(reads, layout, limits, engine.vocabulary):
+    for planned in plan(reads, layout, limits_of(way, limits), engine.vocabulary):
         batch = build(reads, of, planned.rows, packed=layout == "trie", pad=engine.pad_id)
         values[batch.read] = engine.answer(batch, way)
     return values
@@ -129,8 +148,11 @@ def subset(reads: Reads, sequences: list[int]) -> tuple[Reads, np.ndarray[tuple[
     ), chosen
 
 
-def probes(vocabulary: int, row_tokens: int, seed: int = 0) -> list[Reads]:
-    """Return two probes, read where an error of a way would show: behind others, in a prefix, and far from the root."""
+def probes(vocabulary: int, row_tokens: int, seed: int = 0, *, divergence: bool = False) -> list[Reads]:
+    """Return two probes, read where an error of a way would show: behind others, in a prefix, and far from the root.
+
+    With `divergence` the first also compares two distributions.
+    """
     random = np.random.default_rng(seed)
 
     def some(n: int) -> list[int]:
@@ -142,25 +164,39 @@ def probes(vocabulary: int, row_tokens: int, seed: int = 0) -> list[Reads]:
         branch = root + some(5)
         mixed += [branch + some(1), branch + some(4), branch + some(8), root + some(3)]
     mixed += [mixed[1][:8], some(2), some(25)]
+    stars = [_star(some, row_tokens) for _ in range(2)]
+    lasts = [len(stars[0]) - 1, len(stars[0]) + len(stars[1]) - 1]
+    tokens = random.integers(0, vocabulary, sum(map(len, mixed)) + sum(map(len, stars[0] + stars[1])))
+    return [
+        _read_whole(mixed, [3, 5, 8, 10], tokens, compared=(3, 7) if divergence else None),
+        _read_whole(stars[0] + stars[1], lasts, tokens),
+    ]
+
+
+def _star(some: Callable[[int], list[int]], row_tokens: int) -> list[list[int]]:
+    """Return branches of one root that fill a packed row."""
     root, star = some(6), []
     left = row_tokens - len(root)
     while left > 0:
         size = min(left, 15) if left >= 30 else left  # the last branch fills the row exactly
         star.append(root + some(size))
         left -= size
-    star.sort()  # as a row packs them, so that the last one is the farthest from the root
-    asked = [(mixed, [3, 5, 8, 10]), (star, [len(star) - 1])]
-    return [_read_whole(sequences, read, random, vocabulary) for sequences, read in asked]
+    return sorted(star)  # as a row packs them, so that the last one is the farthest from the root
 
 
-def _read_whole(sequences: list[list[int]], read: list[int], random: np.random.Generator, vocabulary: int) -> Reads:
-    """Return reads of random tokens at each position of some of the sequences."""
+def _read_whole(
+    sequences: list[list[int]], read: list[int], tokens: Ints, compared: tuple[int, int] | None = None
+) -> Reads:
+    """Return reads of tokens at each position of some of the sequences, and of two distributions that are compared."""
     lengths = [len(sequences[s]) for s in read]
+    pair = [] if compared is None else [compared]
     n = sum(lengths)
+    none = np.full(n, NO_TOKEN)
     return reads_of(
         sequences,
-        sequence=np.repeat(read, lengths),
-        position=joined(np.arange(k) for k in lengths),
-        token=random.integers(0, vocabulary, n),
-        question=np.arange(n),
+        sequence=joined([np.repeat(read, lengths), [one for one, _ in pair]]),
+        position=joined([*(np.arange(k) for k in lengths), [1] * len(pair)]),
+        token=joined([tokens[:n], [NO_TOKEN] * len(pair)]),
+        question=np.arange(n + len(pair)),
+        other=(joined([none, [other for _, other in pair]]), joined([none, [1] * len(pair)])),
     )

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glosseme.scoring.hashes import Words, halves
-from glosseme.scoring.reads import NO_TOKEN, Bools, Ids, Ints, Lowered, Ragged, Reads, joined, ragged
+from glosseme.scoring.hashes import Words, sequence_hashes
+from glosseme.scoring.reads import NO_TOKEN, Bools, Ids, Ints, Lowered, Ragged, Reads, in_order, joined, ragged
 
 __all__ = ["Copies", "Text"]
 
@@ -82,7 +82,7 @@ def _together(parts: list[Ragged]) -> Ragged:
 def _hashes(ids: Ragged, targets: Ragged, hidden: Ragged, mask: int) -> tuple[Words, Words]:
     """Return two hashes of the tokens of each copy, shape (copies,)."""
     text = np.repeat(np.arange(len(ids)), targets.lengths)
-    one, other = halves(ids, text, ragged([[]]), np.zeros(len(text), np.int64), hidden, mask)
+    one, other = sequence_hashes(ids, text, ragged([[]]), np.zeros(len(text), np.int64), hidden, mask)
     return one, other
 
 
@@ -93,7 +93,4 @@ def _distinct(one: Words, other: Words) -> tuple[Ints, Ints]:
         # Two copies with one hash and not the other: both are kept apart by all of their bits.
         both = np.stack([one, other], axis=1)
         _, first, inverse = np.unique(both, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return first[order].astype(np.int64), place[inverse.reshape(-1)]
+    return in_order(first, inverse)

@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from glosseme.errors import WORK_FAILED, GlossemeError
 from glosseme.scoring.batch import ReadsOf, Rows, build
-from glosseme.scoring.check import REFUSALS, Checks, Verdict, answers, largest_gap, subset
+from glosseme.scoring.check import REFUSALS, Checks, Verdict, answers, gap_of, subset
 from glosseme.scoring.hashes import keys_of
 from glosseme.scoring.plan import Limits, halves, plan
 from glosseme.scoring.reads import Lowered, Reads
 from glosseme.scoring.store import Store
-from glosseme.scoring.ways import Engine, Way, layout_of
+from glosseme.scoring.ways import Engine, Way, layout_of, limits_of
 
 __all__ = ["Effort", "Progress", "Settings", "execute"]
 
@@ -203,7 +203,7 @@ class _Work:
         """Answer what is left in one way; False when a spot check showed that the way is wrong here."""
         layout = layout_of(way)
         of = ReadsOf(self._reads)
-        batches = plan(self._reads, layout, self._limits, engine.vocabulary)
+        batches = plan(self._reads, layout, limits_of(way, self._limits), engine.vocabulary)
         left = [planned for planned in batches if not self._known(of, planned.rows)]
         self._progress.begin(sum(planned.n_tokens for planned in left), int((~self.done).sum()))
         for number, planned in enumerate(left):
@@ -281,10 +281,11 @@ class _Work:
             )
 
     def _check(self, engine: Engine, rows: Rows, way: Way) -> None:
-        """Score the longest and a random sequence of a batch again, plainly."""
+        """Score the longest and two other sequences of a batch again, plainly."""
         read = np.intersect1d([s for row in rows for s in row], self._reads.sequence)
         longest = read[np.argmax(self._reads.lengths[read])]
-        chosen, index = subset(self._reads, [longest, self._random.choice(read)])
+        others = self._random.permutation(read[read != longest])[:2]
+        chosen, index = subset(self._reads, [longest, *others.tolist()])
         try:
             with self.effort.timed("seconds_check"):
                 plain = answers(engine, chosen, "plain", self._limits)
@@ -293,11 +294,11 @@ class _Work:
                 raise
             self._progress.say("a spot check was left out, because memory ran out in it")
             return
-        gap = largest_gap(self._values[index], plain)
+        gap = gap_of(self._values[index], plain)
         self.effort.spot_checks += 1
-        self.effort.spot_check_max_nats = max(self.effort.spot_check_max_nats, gap)
-        if gap > engine.tolerance:
-            raise _WayFailedError(f"a spot check differed by {gap:.1e} nats")
+        self.effort.spot_check_max_nats = max(self.effort.spot_check_max_nats, gap.largest)
+        if not gap.is_rounding(engine.tolerance):
+            raise _WayFailedError(f"a spot check differed by {gap.largest:.1e} nats")
 
     def _take_back(self, why: str, way: Way) -> None:
         """Forget all that this way has answered; what was in the store before stays."""

@@ -2,7 +2,8 @@
 
 The hash of a sequence is a polynomial over its tokens, each of them mixed: that of a stem followed by a branch comes
 from those of its parts, and hiding a token changes one term, so that no sequence has to be written out. Two of 64 bits
-each, in different bases, make one of 128.
+each, in different bases, make one of 128. (Modulo 2**64 texts of a thousand tokens of two kinds in the order of Thue
+and Morse can have one hash; no text that means anything has that order.)
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from glosseme.scoring.reads import NO_TOKEN, Ints, Lowered, Ragged, Reads
 
-__all__ = ["Keys", "Words", "halves", "keys_of"]
+__all__ = ["Keys", "Words", "keys_of", "mixed", "sequence_hashes"]
 
 Words = npt.NDArray[np.uint64]
 Keys = npt.NDArray[np.void]
@@ -32,22 +33,22 @@ def keys_of(lowered: Lowered) -> Keys:
     reads, and on nothing else.
     """
     reads = lowered.reads
-    sequences = halves(reads.stems, reads.stem, reads.branches, reads.branch, reads.hidden, reads.mask)
+    sequences = sequence_hashes(reads.stems, reads.stem, reads.branches, reads.branch, reads.hidden, reads.mask)
     words = [_question_words(reads, lowered.n_tokens, *of) for of in zip(sequences, _SEEDS, _BASES, strict=True)]
     return np.stack(words, axis=1).astype("<u8").view("V16").reshape(-1)
 
 
 def _question_words(reads: Reads, n_tokens: Ints, sequences: Words, seed: int, base: int) -> Words:
-    words = _mixed(sequences[reads.sequence] + _odd(reads.position, seed) + _odd(reads.token, ~seed) * np.uint64(base))
+    words = mixed(sequences[reads.sequence] + _odd(reads.position, seed) + _odd(reads.token, ~seed) * np.uint64(base))
     pairs = np.flatnonzero(reads.other_sequence != NO_TOKEN)
     if pairs.size:
         there = sequences[reads.other_sequence[pairs]] + _odd(reads.other_position[pairs], seed ^ 2)
-        words[pairs] = _mixed(words[pairs] * np.uint64(base) + _mixed(there))
+        words[pairs] = mixed(words[pairs] * np.uint64(base) + mixed(there))
     starts = np.concatenate([[0], np.cumsum(n_tokens)]).astype(np.int64)
-    return _mixed(_polynomials(words, starts, base) + _odd(n_tokens, seed ^ 3))
+    return mixed(_polynomials(words, starts, base) + _odd(n_tokens, seed ^ 3))
 
 
-def halves(
+def sequence_hashes(
     stems: Ragged, stem: Ints, branches: Ragged, branch: Ints, hidden: Ragged | None, mask: int
 ) -> tuple[Words, ...]:
     """Return two hashes of each sequence, given as `Reads` has them, each of shape (sequences,)."""
@@ -66,7 +67,7 @@ def _sequence_words(
         at = stems.ids[np.repeat(stems.starts[:-1][stem], hidden.lengths) + hidden.ids]
         change = _odd(np.asarray([mask]), seed) - _odd(at, seed)
         words = words + _sums(powers[hidden.ids] * change, hidden.starts)
-    return _mixed(words + _odd(stems.lengths[stem] + branches.lengths[branch], seed ^ 1))
+    return mixed(words + _odd(stems.lengths[stem] + branches.lengths[branch], seed ^ 1))
 
 
 def _polynomials(words: Words, starts: Ints, base: int) -> Words:
@@ -89,12 +90,12 @@ def _sums(terms: Words, starts: Ints) -> Words:
 
 def _odd(numbers: npt.NDArray[np.integer], seed: int) -> Words:
     """Return numbers as random-looking odd words."""
-    return _mixed(numbers.astype(np.uint64) + np.uint64(seed % 2**64)) | np.uint64(1)
+    return mixed(numbers.astype(np.uint64) + np.uint64(seed % 2**64)) | np.uint64(1)
 
 
-def _mixed(word: Words) -> Words:
+def mixed(word: Words) -> Words:
     """Return words mixed beyond recognition, one to one (SplitMix64: Steele, Lea and Flood 2014)."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Words = word ^ (word >> np.uint64(31))
-    return mixed
+    result: Words = word ^ (word >> np.uint64(31))
+    return result

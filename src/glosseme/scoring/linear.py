@@ -14,21 +14,26 @@ import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 import torch
 from torch.nn import functional
 
-__all__ = ["LinearMaps", "Map", "Room", "linear_map"]
+__all__ = ["EQUAL", "LinearMaps", "Map", "Room", "is_plain", "linear_map"]
 
 Map = Callable[[torch.Tensor], torch.Tensor]
 """From inputs, shape (..., width), to outputs, shape (..., outputs)."""
 
 _SHARE: Final = 8
 """Copies of weights take at most one part in so many of the machine's memory."""
-_EQUAL: Final = {torch.float32: 1e-5, torch.bfloat16: 1e-2}
+EQUAL: Final = {torch.float32: 1e-5, torch.bfloat16: 1e-2}
 """Relative to the largest output: two products of the same numbers differ by rounding."""
+_GROUP_LIMITS: Final = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _LARGEST: Final = 4096
+"""Outputs and inputs of the largest map that is made up for a trial."""
+_TRIAL: Final = 72
+"""Rows of a trial."""
 _PROCESSORS: Final = ("x86_64", "amd64")
 
 
@@ -36,6 +41,7 @@ class Room:
     """Bytes that are left for copies of weights; without room, weights are laid out each time they are used."""
 
     def __init__(self, n_bytes: int | None = None) -> None:
+        """As much as the machine (or the group of processes that this one may use memory with) allows when None."""
         self.left = _memory() // _SHARE if n_bytes is None else n_bytes
 
     def take(self, tensor: torch.Tensor) -> bool:
@@ -53,9 +59,15 @@ class Room:
 
 def _memory() -> int:
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     except (AttributeError, OSError, ValueError):  # Windows has no sysconf
         return 0
+    for path in _GROUP_LIMITS:
+        try:
+            limits.append(int(path.read_text(encoding="ascii")))
+        except (OSError, ValueError):  # there is none, or it says "max"
+            continue
+    return min(limits)
 
 
 @torch.inference_mode()
@@ -70,14 +82,15 @@ def linear_map(weight: torch.Tensor, bias: torch.Tensor | None, room: Room) -> M
 
 
 def _by_onednn(weight: torch.Tensor, bias: torch.Tensor | None, room: Room) -> Map | None:
-    if weight.device.type != "cpu" or not _is_right(*_probed(weight), bias is not None, weight.dtype):
-        return None
-    return _onednn(weight, bias, lay_out=room.take(weight))
+    return _onednn(weight, bias, lay_out=room.take(weight)) if _usable(weight, bias) else None
 
 
-def _probed(weight: torch.Tensor) -> tuple[int, int]:
-    """Return the shape that is tried in the place of a map's own, which may be too large to be made up for a test."""
-    return min(_LARGEST, weight.shape[0]), min(_LARGEST, weight.shape[1])
+def _usable(weight: torch.Tensor, bias: torch.Tensor | None, *, turned: bool = False) -> bool:
+    """Whether oneDNN can take a weight (the transpose of it where `turned`): no quantised or otherwise special one."""
+    if type(weight) not in (torch.Tensor, torch.nn.Parameter) or weight.device.type != "cpu":
+        return False
+    outputs, width = reversed(weight.shape) if turned else weight.shape
+    return _is_right(min(_LARGEST, outputs), min(_LARGEST, width), bias is not None, weight.dtype)
 
 
 def _onednn(weight: torch.Tensor, bias: torch.Tensor | None, *, lay_out: bool) -> Map:
@@ -94,20 +107,22 @@ def _onednn(weight: torch.Tensor, bias: torch.Tensor | None, *, lay_out: bool) -
 @cache
 def _is_right(outputs: int, width: int, biased: bool, dtype: torch.dtype) -> bool:
     """Whether oneDNN's map of this shape is there and equals the plain one, tried on made-up numbers."""
-    if dtype not in _EQUAL or platform.machine().lower() not in _PROCESSORS:
+    if dtype not in EQUAL or platform.machine().lower() not in _PROCESSORS:
         return False
-    weight, bias, x = (_made_up(*shape, dtype=dtype) for shape in ((outputs, width), (outputs,), (8, width)))
+    weight, bias, x = (_made_up(*shape, dtype=dtype) for shape in ((outputs, width), (outputs,), (_TRIAL, width)))
     plain = functional.linear(x, weight, bias if biased else None).float()
     try:
-        both = [_onednn(weight, bias if biased else None, lay_out=laid)(x).float() for laid in (True, False)]
+        maps = [_onednn(weight, bias if biased else None, lay_out=laid) for laid in (True, False)]
+        # Kernels for few and for many rows are not the same.
+        both = [torch.cat([own(x[:8]), own(x[8:])]).float() for own in maps]
     except (AttributeError, RuntimeError, TypeError, NotImplementedError):
         return False
-    near = _EQUAL[dtype] * plain.abs().max()
+    near = EQUAL[dtype] * plain.abs().max()
     return all(bool((own - plain).abs().max() <= near) for own in both)
 
 
 def _made_up(*shape: int, dtype: torch.dtype) -> torch.Tensor:
-    return torch.arange(math.prod(shape), dtype=torch.float32).sin().reshape(shape).to(dtype)
+    return torch.arange(1, math.prod(shape) + 1, dtype=torch.float32).sin().reshape(shape).to(dtype)
 
 
 class LinearMaps:
@@ -118,12 +133,9 @@ class LinearMaps:
     ) -> None:
         """`known` has maps of some modules that are there already."""
         known = known or {}
-        found = [(module, known.get(module) or _of(module, room)) for module in network.modules()]
-        self._maps = [(module, own) for module, own in found if own is not None]
-
-    def drop(self) -> None:
-        """Leave the layers as they are from now on."""
-        self._maps = []
+        modules = [module for module in network.modules() if is_plain(module)]
+        found = [(module, known.get(module) or _of(module, room)) for module in modules]
+        self._maps = [(module, _guarded(own, module)) for module, own in found if own is not None]
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
@@ -137,23 +149,32 @@ class LinearMaps:
                 module.__dict__.pop("forward", None)
 
 
-def _of(module: Any, room: Room) -> Map | None:
+def is_plain(module: torch.nn.Module) -> bool:
+    """Whether a module is a linear layer in which nobody has put a forward of their own."""
     from transformers.pytorch_utils import Conv1D
 
-    if "forward" in module.__dict__ or type(module) not in (torch.nn.Linear, Conv1D):
-        return None  # somebody else's layer, or one that somebody else has put a forward of their own in
-    if module.weight.device.type != "cpu":
-        return None
-    weight = module.weight.T.contiguous() if type(module) is Conv1D else module.weight
-    own = _by_onednn(weight.detach(), None if module.bias is None else module.bias.detach(), room)
-    return None if own is None else _guarded(own, module, weight.dtype)
+    return type(module) in (torch.nn.Linear, Conv1D) and "forward" not in module.__dict__
 
 
-def _guarded(own: Map, module: Any, dtype: torch.dtype) -> Map:
+def _of(module: Any, room: Room) -> Map | None:
+    turned = type(module) is not torch.nn.Linear  # GPT-2's layers hold the transpose
+    weight, bias = module.weight.detach(), None if module.bias is None else module.bias.detach()
+    if not turned:
+        return _by_onednn(weight, bias, room)
+    # Without room for it there would be a copy all the same.
+    return _onednn(weight.T.contiguous(), bias, lay_out=True) if _fits(weight, bias, room) else None
+
+
+def _fits(weight: torch.Tensor, bias: torch.Tensor | None, room: Room) -> bool:
+    return _usable(weight, bias, turned=True) and room.take(weight)
+
+
+def _guarded(own: Map, module: Any) -> Map:
     """Return a map that leaves inputs of another dtype or without rows to the layer itself."""
-    plain = type(module).forward
+    plain, dtype = type(module).forward, module.weight.dtype
 
-    def forward(x: torch.Tensor) -> torch.Tensor:
+    def forward(*args: torch.Tensor, **named: torch.Tensor) -> torch.Tensor:
+        (x,) = (*args, *named.values())
         return own(x) if x.dtype == dtype and x.numel() else plain(module, x)
 
     return forward

@@ -21,7 +21,7 @@ from glosseme.scoring.copies import Copies, Text
 from glosseme.scoring.encode import Encoder, Tokens
 from glosseme.scoring.merge import merged
 from glosseme.scoring.product import lower_product
-from glosseme.scoring.reads import NO_TOKEN, Ids, Ints, Lowered
+from glosseme.scoring.reads import NO_TOKEN, Ids, Ints, Lowered, in_order
 
 __all__ = ["lower"]
 
@@ -121,10 +121,8 @@ def _distinct(requests: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
     again = np.flatnonzero(first[inverse] != np.arange(len(hashes)))
     if not asked[again].equals(asked[first[inverse[again]]]):
         return _distinct_by_texts(requests, asked)
-    order = np.argsort(first)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return requests[first[order]], place[inverse]
+    first, question_of = in_order(first, inverse)
+    return requests[first], question_of
 
 
 def _distinct_by_texts(requests: pl.DataFrame, asked: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:

@@ -89,7 +89,7 @@ def _places(reads: Reads, packed: Packed) -> Ints:
         position = np.concatenate([position, reads.other_position[paired]])
     longest = int(reads.lengths.max(initial=0)) + 1
     place = np.sort(sequence * longest + position)
-    place = place[np.diff(place, prepend=-1) != 0]  # np.unique hashes, ten times slower for as many as these
+    place = place[np.diff(place, prepend=-1) != 0]  # np.unique of newer numpy hashes, ten times slower for as many
     shared = np.empty(len(reads.lengths), np.int64)
     shared[packed.order] = packed.shared
     sequence, position = np.divmod(place, longest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ import torch
 __all__ = ["Probe", "probe_of"]
 
 _TOKENS: Final = 8
+_RULED_OUT: Final = 1e4
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,12 @@ class Probe:
     """Shape (tokens, vocabulary)."""
     hidden: torch.Tensor | None
     """What the head was given, shape (tokens, width); None where it wasn't called once, on all tokens."""
+
+    @property
+    def largest(self) -> float:
+        """The largest logit in size, apart from those of tokens that a model rules out by infinite or huge ones."""
+        sizes = self.logits.float().abs()
+        return float(sizes.where(sizes < _RULED_OUT, 0.0).max())
 
     def gap(self, other: Probe | None) -> float:
         """Return the largest difference of logits over the largest logit, infinite where there is none to compare."""
@@ -36,10 +44,12 @@ def probe_of(network: Any) -> Probe | None:
     head = network.get_output_embeddings()
     seen: list[torch.Tensor] = []
     handle = None if head is None else head.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    accepted = inspect.signature(network.forward).parameters
+    extra = {"use_cache": False} if "use_cache" in accepted else {}
     try:
         vocabulary = int(network.config.get_text_config().vocab_size)
         ids = torch.from_numpy(np.random.default_rng(0).integers(0, vocabulary, _TOKENS))[None]
-        logits = network(input_ids=ids.to(next(network.parameters()).device)).logits[0]
+        logits = network(input_ids=ids.to(next(network.parameters()).device), **extra).logits[0]
     except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError):
         return None
     finally:

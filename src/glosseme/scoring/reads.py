@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 __all__ = [
     *("NO_TOKEN", "Ids", "Ints", "Lowered", "Ragged", "Reads"),
-    *("first_tokens", "firsts", "joined", "ragged", "reads_of", "sums"),
+    *("first_tokens", "firsts", "in_order", "joined", "ragged", "reads_of", "sums"),
 ]
 
 Ids = npt.NDArray[np.int32]
@@ -204,6 +204,19 @@ def first_tokens(lowered: Lowered) -> Ints:
     questions, index = np.unique(lowered.reads.question, return_index=True)
     first[questions] = lowered.reads.token[index]
     return first
+
+
+def in_order(first: Ints, inverse: Ints) -> tuple[Ints, Ints]:
+    """Return what `np.unique` says of first places and of which is which, numbered by first place.
+
+    >>> _, first, inverse = np.unique([7, 3, 7], return_index=True, return_inverse=True)
+    >>> [part.tolist() for part in in_order(first, inverse)]
+    [[0, 1], [0, 1, 0]]
+    """
+    order = np.argsort(first)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return first[order].astype(np.int64), place[inverse.reshape(-1)]
 
 
 def joined(parts: Iterable[npt.ArrayLike]) -> Ints:

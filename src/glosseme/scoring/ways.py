@@ -7,6 +7,7 @@ slow, and the measure of all the others.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, Protocol
 
 import numpy as np
@@ -16,7 +17,7 @@ from glosseme.measures import Kind
 from glosseme.scoring.batch import Batch
 from glosseme.scoring.plan import Layout, Limits
 
-__all__ = ["LADDERS", "Engine", "Floats", "Way", "WayUnusableError", "layout_of"]
+__all__ = ["LADDERS", "Engine", "Floats", "Way", "WayUnusableError", "layout_of", "limits_of"]
 
 Way = Literal["trie", "padded", "equal", "plain"]
 Floats = npt.NDArray[np.float32]
@@ -50,6 +51,11 @@ class Engine(Protocol):
 
     def answer(self, batch: Batch, way: Way) -> Floats:
         """Return the value of each read of the batch, in nats, shape (n,)."""
+
+
+def limits_of(way: Way, limits: Limits) -> Limits:
+    """Return the limits of a way's batches: `plain` holds all logits of one, whatever the head of the others does."""
+    return replace(limits, logits=min(limits.logits, Limits().logits)) if way == "plain" else limits
 
 
 def layout_of(way: Way) -> Layout:
