@@ -30,8 +30,11 @@ def main() -> None:
     arguments = parser.parse_args()
     letters = [letter for letter in arguments.only if letter != ","]
     unknown = [letter for letter in letters if letter not in WORKLOADS]
-    if unknown:
-        raise SystemExit(f"there is no workload {unknown[0]!r}; there are {', '.join(WORKLOADS)}")
+    if unknown or not letters:
+        raise SystemExit(f"there is no workload {''.join(unknown)!r}; there are {', '.join(WORKLOADS)}")
+    if arguments.rounds < 1 or not 0.05 <= arguments.scale <= 1:
+        raise SystemExit("--rounds is 1 or more, and --scale from .05 to 1")
+    write([], arguments.out)  # whatever keeps it from being written shows before hours of work
     torch.set_num_threads(arguments.threads)
     results = []
     for letter in letters:

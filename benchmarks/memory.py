@@ -23,12 +23,13 @@ def peak_mb() -> int:
 
 def run(model: str, suite: str, items: int) -> None:
     """Run one suite and print the peak."""
+    from glosseme.runs.folder import read_run
     from glosseme.runs.many import RunArguments, run_many
 
     with tempfile.TemporaryDirectory() as folder:
         arguments = RunArguments([model], [suite], Path(folder), data="extended", limit=items, device="cpu")
-        [run] = run_many(arguments, quiet=True)
-        print(run.record["counts"]["items"], peak_mb())
+        [found] = run_many(arguments, quiet=True)
+        print(read_run(found).record["counts"]["items"], peak_mb())
 
 
 def main() -> None:
@@ -43,7 +44,7 @@ def main() -> None:
 
 def _peak_of(model: str, suite: str, items: int) -> tuple[int, int]:
     command = [sys.executable, "-m", "benchmarks.memory", model, suite, str(items)]
-    done, peak = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()  # noqa: S603
+    done, peak = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()  # noqa: S603
     return int(done), int(peak)
 
 

@@ -160,11 +160,11 @@ class WdlmproMasked(_Wdlmpro):
 class _Blimp(_OfSuite):
     """Pairs of the four files of BLiMP."""
 
-    def __init__(self, model: OpenModel, pairs: int) -> None:
+    def __init__(self, model: Callable[[], OpenModel], pairs: int) -> None:
         self._folder = tempfile.TemporaryDirectory()
         path = Path(self._folder.name) / "blimp.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in blimp_pairs(pairs)), encoding="utf-8")
-        super().__init__(model, asked_of(find_suites("blimp")[0], str(path)))
+        super().__init__(model(), asked_of(find_suites("blimp")[0], str(path)))
         self.prepare_bound()
 
 
@@ -172,7 +172,7 @@ class Pll(_Blimp):
     """Pseudo-log-likelihood of 200 sentences of BLiMP: BERT base (random), beside minicons."""
 
     def __init__(self, scale: float) -> None:
-        super().__init__(bert_base(), round(100 * scale))
+        super().__init__(bert_base, round(100 * scale))
 
     def peer(self) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
         assert self.scores is not None
@@ -187,7 +187,7 @@ class Blimp(_Blimp):
     tolerance = _LARGE_VOCABULARY
 
     def __init__(self, scale: float) -> None:
-        super().__init__(offline(), round(400 * scale))
+        super().__init__(offline, round(400 * scale))
 
     def peer(self) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
         assert self.scores is not None

@@ -497,5 +497,5 @@ def test_a_store_that_is_no_store_is_named(tmp_path: Path) -> None:
     path = tmp_path / "values.sqlite"
     path.write_bytes(b"not a database, but long enough to be read as one" * 20)
     lowered = lowered_of([("sentence", None, "The keeper walked")], tokenizer_for("llama"), "causal")
-    with pytest.raises(GlossemeError, match=r"values\.sqlite: the store of values can't be opened"):
+    with pytest.raises(GlossemeError, match=r"values\.sqlite: the store of values is damaged"):
         run(lowered, Stub, path)

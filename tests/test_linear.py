@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from pathlib import Path
 
@@ -164,3 +165,34 @@ def test_batches_that_are_not_read_are_forwarded(name: str, kind: Kind, dtype: t
         limits = Limits(sequences=1) if way == "padded" else one.limits
         verdict = choose(one, limits, (way,))
         assert verdict.way == way, verdict.found
+
+
+def test_threads_take_turns() -> None:
+    """Two engines at once, and a network of somebody else's beside them: masks and hooks are each thread's own."""
+    mine, other = (deepcopy(network_of(name)) for name in ("llama", "qwen2"))
+    alone = deepcopy(network_of("gpt2"))
+    ids = torch.arange(1, 82)[None]
+    with torch.inference_mode():
+        wanted = alone(ids).logits
+    limits = Limits(tokens=512)
+
+    def score(network: torch.nn.Module) -> list[str]:
+        one = engine.TorchEngine(network, "causal")
+        return [choose(one, limits).way for _ in range(6)]
+
+    def forward() -> bool:
+        with torch.inference_mode():
+            return all(torch.equal(alone(ids).logits, wanted) for _ in range(60))
+
+    with ThreadPoolExecutor() as pool:
+        jobs = [pool.submit(score, network) for network in (mine, other, mine)]
+        beside = pool.submit(forward)
+        assert [job.result() for job in jobs] == [["trie"] * 6] * 3
+        assert beside.result()
+
+
+def test_what_a_model_rules_out_hides_no_difference() -> None:
+    logits = torch.tensor([[1.0, 4.0, -1e9], [2.0, 3.0, -torch.inf]])
+    other = logits + torch.tensor([0.0, 0.5, 0.0])
+    assert Probe(logits, None).gap(Probe(other, None)) == pytest.approx(0.125)
+    assert Probe(logits, None).gap(Probe(logits, None)) == 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
 
 from glosseme.errors import GlossemeError
 from glosseme.measures import SLOT
@@ -27,7 +29,7 @@ def pairs(kind: str) -> pl.DataFrame:
     if kind == "causal":
         rows = [("conditional", c, w) for c in CONTEXTS for w in WORDS]
     else:
-        rows = [("slot", f"{c} {SLOT} {c}.", w) for c in CONTEXTS for w in WORDS]
+        rows = [("slot", f"{c} {SLOT} of {c}.", w) for c in CONTEXTS for w in WORDS]
         rows += [("slot", f"{SLOT} means {c}", w.capitalize()) for c in CONTEXTS for w in WORDS]
     rows += rows[:5]
     items = [f"i{n}" for n in range(len(rows))]
@@ -106,3 +108,24 @@ def test_equal_hashes_of_rows_are_not_believed(monkeypatch):
     assert usual.question_of_request.tolist() == found.question_of_request.tolist()
     assert usual.question_of_request[-4:].tolist() == [3, 4, 5, 6]
     assert keys_of(usual).tolist() == keys_of(found).tolist()
+
+
+def test_words_that_grow_together_across_a_space_are_seen(monkeypatch):
+    """A tokenizer that doesn't split at spaces may have a token for one pair of words alone."""
+    space = "\u0120"
+    merges = [("q", "u"), ("qu", "a"), (space, "z"), (space + "z", "e"), ("qua", space + "ze")]
+    pieces = ["<|endoftext|>", *sorted(pre_tokenizers.ByteLevel.alphabet()), *("".join(pair) for pair in merges)]
+    backend = Tokenizer(models.BPE(vocab={piece: i for i, piece in enumerate(pieces)}, merges=merges))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, bos_token=pieces[0], eos_token=pieces[0])
+    contexts = [*(f"c{i} ba" for i in range(150)), "it is qua"]
+    texts = [*(f"t{i}" for i in range(99)), "ze"]
+    rows = [("conditional", context, text) for context in contexts for text in texts]
+    columns = dict(zip(("measure", "context", "text"), map(list, zip(*rows, strict=True)), strict=True))
+    requests = pl.DataFrame({"item": [str(i) for i in range(len(rows))], **columns})
+    crossed = lower(requests, frame_of(tokenizer, "causal"))
+    monkeypatch.setattr(product, "WORTH_IT", 10**9)
+    plain = lower(requests, frame_of(tokenizer, "causal"))
+    assert keys_of(crossed).tolist() == keys_of(plain).tolist()
+    assert crossed.spanning.tolist() == plain.spanning.tolist()
+    assert crossed.spanning.sum() == 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,12 @@ __all__ = ["TorchEngine"]
 _AT_ONCE = 1 << 20  # numbers: logsumexp makes a copy of what it sums, which should stay in the cache
 
 
+_TURN = RLock()
+"""Held while a network is at work: its hooks and its layers' maps belong to one thread at a time."""
+
+
 class TorchEngine:
-    """Answers batches with a transformers model."""
+    """Answers batches with a transformers model, whose weights must not change meanwhile."""
 
     exact = False
 
@@ -39,11 +44,12 @@ class TorchEngine:
         self.ways: tuple[Way, ...] = LADDERS[kind]
         self.pad_id = pad_id
         self.vocabulary = int(network.config.get_text_config().vocab_size)
-        probe = probe_of(network)
         dtype = next(network.parameters()).dtype
-        self.tolerance = _tolerance(dtype, probe)
         on_gpu = next(network.parameters()).device.type == "cuda"
-        self._head, self._maps = _faster(network, probe, dtype)
+        with _TURN:
+            probe = probe_of(network)
+            self._head, self._maps = _faster(network, probe, dtype)
+        self.tolerance = _tolerance(dtype, probe)
         self.limits = Limits(tokens=1 << 14, logits=1 << 29) if on_gpu else Limits()
         if self._head is not None:
             self.limits = Limits(logits=1 << 40)  # there are never so many at once
@@ -57,9 +63,11 @@ class TorchEngine:
     def answer(self, batch: Batch, way: Way) -> Floats:
         """Return the value of each read of the batch, in nats, shape (n,)."""
         if self._head is None or way == "plain":
-            logits = self._logits_plain(batch) if way == "plain" else self._read(batch, way)
+            with _TURN:
+                logits = self._logits_plain(batch) if way == "plain" else self._read(batch, way)
             return _values(logits, batch).cpu().numpy()
-        hidden = self._read(batch, way, hidden=True)
+        with _TURN:
+            hidden = self._read(batch, way, hidden=True)
         places = (self._tensor(part) for part in (batch.place, batch.token, batch.other_place))
         return self._head.values(hidden, *places).numpy()
 
@@ -158,11 +166,8 @@ def _only(head: torch.nn.Module, flat: torch.Tensor, *, none_passed_on: bool = F
         seen.append(hidden.reshape(-1, hidden.shape[-1])[flat])
         return (seen[-1][None, : 0 if none_passed_on else None], *args[1:])
 
-    handle = head.register_forward_pre_hook(keep)
-    try:
+    with head.register_forward_pre_hook(keep):
         yield seen
-    finally:
-        handle.remove()
 
 
 def _values(logits: torch.Tensor, batch: Batch) -> torch.Tensor:

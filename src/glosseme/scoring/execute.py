@@ -16,6 +16,7 @@ from glosseme.errors import WORK_FAILED, GlossemeError
 from glosseme.scoring.batch import ReadsOf, Rows, build
 from glosseme.scoring.check import REFUSALS, Checks, Verdict, answers, gap_of, subset
 from glosseme.scoring.hashes import keys_of
+from glosseme.scoring.memory import give_back, ran_out
 from glosseme.scoring.plan import Limits, halves, plan
 from glosseme.scoring.reads import Lowered, Reads
 from glosseme.scoring.store import Store
@@ -23,8 +24,8 @@ from glosseme.scoring.ways import Engine, Way, layout_of, limits_of
 
 __all__ = ["Effort", "Progress", "Settings", "execute"]
 
-_NO_MEMORY = ("memoryerror", "out of memory", "not enough memory", "allocate memory", "alloc_failed")
-"""What Python, CUDA, torch's allocators and cuBLAS say, in lower case."""
+_GIVEN_BACK = 16
+"""Batches after which unused memory is given back."""
 
 _SPOT_CHECKS = (0, 3, 15, 63, 255)
 """Batches of which a few sequences are scored again plainly."""
@@ -220,6 +221,8 @@ class _Work:
                     raise
                 self._take_back(f"{type(error).__name__}: {error}"[:200], way)
                 return False
+            if number % _GIVEN_BACK == 0:
+                give_back()
             self._progress.advance(planned.n_tokens, len(self._written) - written)
         return True
 
@@ -234,7 +237,7 @@ class _Work:
             with self.effort.timed("seconds_model"):
                 values = engine.answer(batch, way)
         except (RuntimeError, MemoryError) as error:
-            if not _out_of_memory(error):
+            if not ran_out(error):
                 raise
         if values is None:  # past the error, whose frames hold on to the memory of the failed pass
             self._halve(engine, of, rows, way)
@@ -253,7 +256,7 @@ class _Work:
                 todo="use a smaller model, --dtype bfloat16 or another device",
                 exit_code=WORK_FAILED,
             )
-        _free_memory()
+        give_back(device=True)
         self.effort.batches_halved += 1
         for part in parts:
             self._answer(engine, of, part, way)
@@ -290,7 +293,7 @@ class _Work:
             with self.effort.timed("seconds_check"):
                 plain = answers(engine, chosen, "plain", self._limits)
         except (RuntimeError, MemoryError) as error:
-            if not _out_of_memory(error):
+            if not ran_out(error):
                 raise
             self._progress.say("a spot check was left out, because memory ran out in it")
             return
@@ -317,15 +320,3 @@ class _Work:
         """Return the value of each read."""
         self.effort.nonfinite = int((~np.isfinite(self._values)).sum())
         return self._values
-
-
-def _out_of_memory(error: BaseException) -> bool:
-    text = f"{type(error).__name__}: {error}".lower()
-    return any(words in text for words in _NO_MEMORY)
-
-
-def _free_memory() -> None:
-    import torch
-
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()

@@ -37,6 +37,11 @@ _TRIAL: Final = 72
 _PROCESSORS: Final = ("x86_64", "amd64")
 
 
+# A kernel is made for each shape of input, and batches are of many shapes: the thousand that are kept otherwise take
+# some hundred megabytes, and one that was let go is made again in a millisecond. oneDNN reads this when first used.
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
+
+
 class Room:
     """Bytes that are left for copies of weights; without room, weights are laid out each time they are used."""
 
@@ -140,12 +145,13 @@ class LinearMaps:
     @contextmanager
     def in_place(self) -> Iterator[None]:
         """Let the network's layers compute by these maps for a while."""
+        free = [(module, own) for module, own in self._maps if "forward" not in module.__dict__]
         try:
-            for module, own in self._maps:
+            for module, own in free:
                 module.__dict__["forward"] = own
             yield
         finally:
-            for module, _ in self._maps:
+            for module, _ in free:
                 module.__dict__.pop("forward", None)
 
 

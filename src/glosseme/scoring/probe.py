@@ -25,17 +25,25 @@ class Probe:
     """What the head was given, shape (tokens, width); None where it wasn't called once, on all tokens."""
 
     @property
+    def _possible(self) -> torch.Tensor:
+        possible: torch.Tensor = self.logits.float().abs() < _RULED_OUT
+        return possible
+
+    @property
     def largest(self) -> float:
         """The largest logit in size, apart from those of tokens that a model rules out by infinite or huge ones."""
-        sizes = self.logits.float().abs()
-        return float(sizes.where(sizes < _RULED_OUT, 0.0).max())
+        return float(self.logits.float().abs()[self._possible].max())
 
     def gap(self, other: Probe | None) -> float:
-        """Return the largest difference of logits over the largest logit, infinite where there is none to compare."""
+        """Return the largest difference of logits over the largest logit, infinite where there is none to compare.
+
+        Tokens that the model rules out aren't looked at: their size would hide any difference.
+        """
         if other is None or other.logits.shape != self.logits.shape:
             return float("inf")
-        gap = float((self.logits.float() - other.logits.float()).abs().max() / self.logits.float().abs().max())
-        return gap if np.isfinite(gap) else float("inf")
+        gap = (self.logits.float() - other.logits.float()).abs()[self._possible]
+        largest = float(gap.max()) / self.largest if gap.numel() else float("inf")
+        return largest if np.isfinite(largest) else float("inf")
 
 
 @torch.inference_mode()

@@ -2,8 +2,9 @@
 
 WDLMPro asks for some 60,000 definitions with 50 words each. Where a tokenizer lets the words at an edge of a text not
 touch each other (it splits at spaces first), the tokens of a pair are those of its context and those of its text. This
-is checked and never assumed: every context with one text, every text with one context, and a sample of the pairs are
-tokenised jointly. If one of them comes out otherwise, the caller tokenises every pair.
+is checked and never assumed: every context with one text, every text with one context for each word that it comes to
+stand next to, and a sample of the pairs are tokenised jointly. If one of them comes out otherwise, the caller tokenises
+every pair.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class _NoProductError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """Questions as pairs of a context and a text; an edge is the characters that touch the text."""
+    """Questions as pairs of a context and a text; an edge is the words that touch the text."""
 
     left: list[str]
     right: list[str]
@@ -95,9 +96,9 @@ def _pairs(unique: pl.DataFrame, join: str) -> _Pairs:
         left, right = parts.struct.field("field_0"), parts.struct.field("field_1").fill_null("")
     else:
         left, right = context + join, pl.lit("")
-    edge = pl.concat_str(left.str.tail(1), pl.lit("\0"), right.str.head(1))
-    if unique["measure"][0] != "slot":
-        edge = context.str.tail(1)
+    # Words, because a tokenizer that doesn't split at spaces may join the last one with the first of a text.
+    last, first = left.str.extract(r"(\S*\s*)$"), right.str.extract(r"^(\s*\S*)")
+    edge = pl.concat_str(last, pl.lit("\0"), first)
     contexts = unique.select("context").unique(maintain_order=True).with_row_index("c").with_columns(edge=edge)
     edges = contexts.select("edge").unique(maintain_order=True).with_row_index("e")
     contexts = contexts.join(edges, on="edge", how="left", maintain_order="left").with_columns(left=left, right=right)

@@ -48,12 +48,14 @@ class Store:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.OperationalError) as error:
             raise GlossemeError(
                 f"the store of values can't be opened ({error})",
                 where=str(path),
                 todo="give a folder that can be written with -o, or move a broken file away",
             ) from None
+        except sqlite3.Error as error:  # the file is there, and is no such store
+            raise self._damaged(error) from None
 
     def is_empty(self) -> bool:
         """Whether there is no value of this identity yet."""
@@ -94,18 +96,25 @@ class Store:
                 self._db.execute("BEGIN IMMEDIATE")
                 self._db.executemany("INSERT OR REPLACE INTO value VALUES (?, ?, ?)", rows)
         except sqlite3.Error as error:
-            raise GlossemeError(
-                f"values can't be written ({error})",
-                where=str(self.path),
-                todo="free some disk space or wait for the other run; the same command goes on where it stopped",
-                exit_code=WORK_FAILED,
-            ) from None
+            raise self._unwritten(error) from None
+
+    def _unwritten(self, error: Exception) -> GlossemeError:
+        return GlossemeError(
+            f"values can't be written ({error})",
+            where=str(self.path),
+            todo="free some disk space or wait for the other run; the same command goes on where it stopped",
+            exit_code=WORK_FAILED,
+        )
 
     def forget(self, keys: Iterable[bytes]) -> None:
         """Take values out again."""
-        with self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("DELETE FROM value WHERE identity = ? AND key = ?", [(self.identity, k) for k in keys])
+        try:
+            with self._db:
+                self._db.execute("BEGIN IMMEDIATE")
+                rows = [(self.identity, key) for key in keys]
+                self._db.executemany("DELETE FROM value WHERE identity = ? AND key = ?", rows)
+        except sqlite3.Error as error:
+            raise self._unwritten(error) from None
 
     def close(self) -> None:
         """Close the file."""

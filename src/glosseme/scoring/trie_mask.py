@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import RLock
+from threading import RLock, get_ident
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ def ancestors(parent: npt.NDArray[np.int64]) -> torch.Tensor:
 
 @contextmanager
 def trie_masks(seen: torch.Tensor, depth: torch.Tensor) -> Iterator[None]:
-    """Make every mask that a transformers model asks for the mask of the trie.
+    """Make every mask that a transformers model asks for in this thread the mask of the trie.
 
     `seen` has shape (B, N, N) as `ancestors` gives it, `depth` (B, N): a token's position in its own sequence, at
     which the model's rule is evaluated.
@@ -55,6 +55,8 @@ def trie_masks(seen: torch.Tensor, depth: torch.Tensor) -> Iterator[None]:
     zero = torch.zeros(1, 1, 1, 1, dtype=torch.long, device=depth.device)
     causal = masking_utils.causal_mask_function
 
+    registry, here = masking_utils.ALL_MASK_ATTENTION_FUNCTIONS, get_ident()
+
     def boolean(*_: Any, mask_function: Any = causal, **__: Any) -> torch.Tensor:
         mask: torch.Tensor = mask_function(zero, zero, query, key) & seen[:, None]
         return mask
@@ -64,10 +66,16 @@ def trie_masks(seen: torch.Tensor, depth: torch.Tensor) -> Iterator[None]:
         empty = torch.zeros(allowed.shape, dtype=dtype, device=allowed.device)
         return empty.masked_fill(~allowed, torch.finfo(dtype).min)
 
-    registry = masking_utils.ALL_MASK_ATTENTION_FUNCTIONS
+    def in_this_thread(own: Any, usual: Any) -> Any:
+        return lambda *args, **named: (own if get_ident() == here else usual)(*args, **named)
+
     with _LOCK:
-        registry["sdpa"], registry["eager"] = boolean, additive
+        masks = {"sdpa": boolean, "eager": additive}
+        overrides = {name: in_this_thread(own, registry[name]) for name, own in masks.items()}
         try:
+            for name, override in overrides.items():
+                registry[name] = override
             yield
         finally:
-            del registry["sdpa"], registry["eager"]
+            for name in overrides:
+                del registry[name]
