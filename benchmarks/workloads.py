@@ -70,7 +70,7 @@ class _OfSuite:
 class PairedFocus(_OfSuite):
     """Paired-focus semantics, core: the offline model, beside minicons, each construction with its controls."""
 
-    share = 0.5
+    share = 0.25
 
     def __init__(self, scale: float) -> None:
         super().__init__(offline(), asked_of(find_suites("paired-focus/semantics")[0], limit=round(480 * scale)))
