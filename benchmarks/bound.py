@@ -17,8 +17,8 @@ from glosseme.scoring.reads import Lowered
 
 __all__ = ["Bound"]
 
-_TOKENS = (512, 1024, 2048, 4096)
-_ROWS = (96, 192, 384)
+_TOKENS = (1024, 2048)
+_ROWS = (96, 192)
 
 
 class Bound:
