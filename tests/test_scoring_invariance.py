@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import weakref
 from collections.abc import Callable
 from functools import partial
@@ -429,3 +431,10 @@ def test_a_table_of_requests_gives_equal_rows_one_question() -> None:
 
 def _never() -> Stub:
     raise AssertionError("no engine is needed")
+
+
+def test_a_run_without_a_network_needs_no_torch() -> None:
+    """Fakes try a suite in a second or two, half of what loading torch takes."""
+    code = "import sys; from glosseme.scoring import execute, memory; memory.give_back(); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "False"

@@ -21,7 +21,7 @@ from glosseme.scoring.batch import Batch
 from glosseme.scoring.head import Head, jensen_shannon, linear_head
 from glosseme.scoring.linear import EQUAL, LinearMaps, Room
 from glosseme.scoring.plan import Limits
-from glosseme.scoring.probe import Probe, probe_of
+from glosseme.scoring.probe import Probe, probe_of, without_cache
 from glosseme.scoring.reads import NO_TOKEN
 from glosseme.scoring.trie_mask import ancestors, trie_masks
 from glosseme.scoring.ways import LADDERS, Floats, Way, WayUnusableError
@@ -44,19 +44,19 @@ class TorchEngine:
         self.ways: tuple[Way, ...] = LADDERS[kind]
         self.pad_id = pad_id
         self.vocabulary = int(network.config.get_text_config().vocab_size)
-        dtype = next(network.parameters()).dtype
-        on_gpu = next(network.parameters()).device.type == "cuda"
+        weight = next(network.parameters())
         with _TURN:
             probe = probe_of(network)
-            self._head, self._maps = _faster(network, probe, dtype)
-        self.tolerance = _tolerance(dtype, probe)
-        self.limits = Limits(tokens=1 << 14, logits=1 << 29) if on_gpu else Limits()
+            self._head, self._maps = _faster(network, probe, weight.dtype)
+        self.tolerance = _tolerance(weight.dtype, probe)
+        self.limits = Limits(tokens=1 << 14, logits=1 << 29) if weight.device.type == "cuda" else Limits()
         if self._head is not None:
             self.limits = Limits(logits=1 << 40)  # there are never so many at once
         self._network = network
         self._kind = kind
-        self._device = next(network.parameters()).device
-        self._accepted = set(inspect.signature(network.forward).parameters)
+        self._device = weight.device
+        self._takes_positions = "position_ids" in inspect.signature(network.forward).parameters
+        self._without_cache = without_cache(network)
         self._head_rows = network.get_output_embeddings() is not None
 
     @torch.inference_mode()
@@ -80,7 +80,7 @@ class TorchEngine:
                 columns = np.arange(batch.ids.shape[1])
                 inputs["attention_mask"] = self._tensor((columns < batch.lengths[:, None]).astype(np.int64))
             return rows(inputs, batch.places)
-        if "position_ids" not in self._accepted or batch.parent is None:
+        if not self._takes_positions or batch.parent is None:
             raise WayUnusableError("the model takes no position ids")
         depth = self._tensor(batch.depth)
         inputs |= {"position_ids": depth, "attention_mask": torch.ones_like(inputs["input_ids"])}
@@ -119,9 +119,8 @@ class TorchEngine:
         return torch.cat(parts)
 
     def _forward(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        extra = {"use_cache": False} if "use_cache" in self._accepted else {}
         with self._maps.in_place():
-            logits: torch.Tensor = self._network(**inputs, **extra).logits
+            logits: torch.Tensor = self._network(**inputs, **self._without_cache).logits
         return logits
 
     def _tensor(self, array: npt.NDArray[np.int64]) -> torch.Tensor:
@@ -144,16 +143,15 @@ def _tolerance(dtype: torch.dtype, probe: Probe | None) -> float:
 def _faster(network: Any, probe: Probe | None, dtype: torch.dtype) -> tuple[Head | None, LinearMaps]:
     """Return a network's head and layers in a faster form, where a probe comes to the same by them."""
     room = Room()
+    as_it_is = None, LinearMaps(torch.nn.Identity(), room, {})
     if probe is None or dtype not in EQUAL:
-        return None, LinearMaps(torch.nn.Identity(), room, {})
+        return as_it_is
     head = linear_head(network, probe, room)
     maps = LinearMaps(network, room, {} if head is None else {network.get_output_embeddings(): head.logits})
     with maps.in_place():
         again = probe_of(network)
     # Rounding gives a third of the difference of one product or less, a wrong map 1.
-    if probe.gap(again) > 10 * EQUAL[dtype]:
-        return None, LinearMaps(torch.nn.Identity(), room, {})
-    return head, maps
+    return as_it_is if probe.gap(again) > 10 * EQUAL[dtype] else (head, maps)
 
 
 @contextmanager

@@ -164,8 +164,9 @@ class _Work:
 
     def recall(self) -> None:
         """Take what the store knows."""
-        known = self._store.get(self._keys.tolist()) if not self._store.is_empty() else {}
-        for question, key in enumerate(self._keys.tolist() if known else ()):
+        keys = self._keys.tolist()
+        known = self._store.get(keys)
+        for question, key in enumerate(keys if known else ()):
             values = known.get(key)
             if values is not None and self._usable(values, int(self._lowered.n_tokens[question])):
                 self._values[self._span(question)] = values

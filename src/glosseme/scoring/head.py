@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import torch
 
-from glosseme.scoring.linear import EQUAL, Room, is_plain, linear_map
+from glosseme.scoring.linear import EQUAL, Room, is_ordinary, is_plain, linear_map
 from glosseme.scoring.probe import Probe
 from glosseme.scoring.reads import NO_TOKEN
 
@@ -112,9 +112,7 @@ def linear_head(network: Any, probe: Probe | None, room: Room) -> Head | None:
     if probe is None or probe.hidden is None or type(module) is not torch.nn.Linear or not is_plain(module):
         return None
     weight: torch.Tensor = module.weight
-    if type(weight) not in (torch.Tensor, torch.nn.Parameter) or weight.device.type != "cpu":
-        return None
-    if weight.dtype not in EQUAL:
+    if not is_ordinary(weight):
         return None
     own = torch.nn.functional.linear(probe.hidden, weight, module.bias)
     same = bool(own.isfinite().all()) and probe.gap(Probe(own, None)) <= EQUAL[weight.dtype]

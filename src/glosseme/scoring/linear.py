@@ -20,7 +20,7 @@ from typing import Any, Final
 import torch
 from torch.nn import functional
 
-__all__ = ["EQUAL", "LinearMaps", "Map", "Room", "is_plain", "linear_map"]
+__all__ = ["EQUAL", "LinearMaps", "Map", "Room", "is_ordinary", "is_plain", "linear_map"]
 
 Map = Callable[[torch.Tensor], torch.Tensor]
 """From inputs, shape (..., width), to outputs, shape (..., outputs)."""
@@ -90,9 +90,14 @@ def _by_onednn(weight: torch.Tensor, bias: torch.Tensor | None, room: Room) -> M
     return _onednn(weight, bias, lay_out=room.take(weight)) if _usable(weight, bias) else None
 
 
+def is_ordinary(weight: torch.Tensor) -> bool:
+    """Whether a weight is numbers of a known precision on a CPU, not quantised or otherwise special."""
+    return type(weight) in (torch.Tensor, torch.nn.Parameter) and weight.device.type == "cpu" and weight.dtype in EQUAL
+
+
 def _usable(weight: torch.Tensor, bias: torch.Tensor | None, *, turned: bool = False) -> bool:
-    """Whether oneDNN can take a weight (the transpose of it where `turned`): no quantised or otherwise special one."""
-    if type(weight) not in (torch.Tensor, torch.nn.Parameter) or weight.device.type != "cpu":
+    """Whether oneDNN can take a weight (the transpose of it where `turned`)."""
+    if not is_ordinary(weight):
         return False
     outputs, width = reversed(weight.shape) if turned else weight.shape
     return _is_right(min(_LARGEST, outputs), min(_LARGEST, width), bias is not None, weight.dtype)
@@ -112,7 +117,7 @@ def _onednn(weight: torch.Tensor, bias: torch.Tensor | None, *, lay_out: bool) -
 @cache
 def _is_right(outputs: int, width: int, biased: bool, dtype: torch.dtype) -> bool:
     """Whether oneDNN's map of this shape is there and equals the plain one, tried on made-up numbers."""
-    if dtype not in EQUAL or platform.machine().lower() not in _PROCESSORS:
+    if platform.machine().lower() not in _PROCESSORS:
         return False
     weight, bias, x = (_made_up(*shape, dtype=dtype) for shape in ((outputs, width), (outputs,), (_TRIAL, width)))
     plain = functional.linear(x, weight, bias if biased else None).float()
@@ -133,11 +138,8 @@ def _made_up(*shape: int, dtype: torch.dtype) -> torch.Tensor:
 class LinearMaps:
     """The linear layers of a network, in oneDNN's form."""
 
-    def __init__(
-        self, network: torch.nn.Module, room: Room, known: Mapping[torch.nn.Module, Map] | None = None
-    ) -> None:
+    def __init__(self, network: torch.nn.Module, room: Room, known: Mapping[torch.nn.Module, Map]) -> None:
         """`known` has maps of some modules that are there already."""
-        known = known or {}
         modules = [module for module in network.modules() if is_plain(module)]
         found = [(module, known.get(module) or _of(module, room)) for module in modules]
         self._maps = [(module, _guarded(own, module)) for module, own in found if own is not None]
@@ -168,11 +170,8 @@ def _of(module: Any, room: Room) -> Map | None:
     if not turned:
         return _by_onednn(weight, bias, room)
     # Without room for it there would be a copy all the same.
-    return _onednn(weight.T.contiguous(), bias, lay_out=True) if _fits(weight, bias, room) else None
-
-
-def _fits(weight: torch.Tensor, bias: torch.Tensor | None, room: Room) -> bool:
-    return _usable(weight, bias, turned=True) and room.take(weight)
+    fits = _usable(weight, bias, turned=True) and room.take(weight)
+    return _onednn(weight.T.contiguous(), bias, lay_out=True) if fits else None
 
 
 def _guarded(own: Map, module: Any) -> Map:

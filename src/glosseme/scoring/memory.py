@@ -26,10 +26,11 @@ def give_back(*, device: bool = False) -> None:
 
     Batches of many shapes leave holes in the heap of the C library, which otherwise keeps them.
     """
-    import torch
+    if device:
+        import torch  # only here: a run without a network needs none of it
 
-    if device and torch.cuda.is_available():
-        torch.cuda.empty_cache()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
     try:
         ctypes.CDLL(None).malloc_trim(0)
     except (AttributeError, OSError, TypeError):  # only glibc has it

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-__all__ = ["Probe", "probe_of"]
+__all__ = ["Probe", "probe_of", "without_cache"]
 
 _TOKENS: Final = 8
 _RULED_OUT: Final = 1e4
@@ -46,18 +46,21 @@ class Probe:
         return largest if np.isfinite(largest) else float("inf")
 
 
+def without_cache(network: Any) -> dict[str, bool]:
+    """Return what keeps a network from collecting keys and values that nobody asks for."""
+    return {"use_cache": False} if "use_cache" in inspect.signature(network.forward).parameters else {}
+
+
 @torch.inference_mode()
 def probe_of(network: Any) -> Probe | None:
     """Return what a network makes of a few random tokens, None where it can't be forwarded with nothing but them."""
     head = network.get_output_embeddings()
     seen: list[torch.Tensor] = []
     handle = None if head is None else head.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    accepted = inspect.signature(network.forward).parameters
-    extra = {"use_cache": False} if "use_cache" in accepted else {}
     try:
         vocabulary = int(network.config.get_text_config().vocab_size)
         ids = torch.from_numpy(np.random.default_rng(0).integers(0, vocabulary, _TOKENS))[None]
-        logits = network(input_ids=ids.to(next(network.parameters()).device), **extra).logits[0]
+        logits = network(input_ids=ids.to(next(network.parameters()).device), **without_cache(network)).logits[0]
     except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError):
         return None
     finally:

@@ -57,20 +57,13 @@ class Store:
         except sqlite3.Error as error:  # the file is there, and is no such store
             raise self._damaged(error) from None
 
-    def is_empty(self) -> bool:
-        """Whether there is no value of this identity yet."""
-        try:
-            return (
-                self._db.execute("SELECT 1 FROM value WHERE identity = ? LIMIT 1", [self.identity]).fetchone() is None
-            )
-        except sqlite3.Error as error:
-            raise self._damaged(error) from None
-
     def get(self, keys: Sequence[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
         """Return the values of those `keys` that are known."""
         found: dict[bytes, npt.NDArray[np.float32]] = {}
         unique = list(dict.fromkeys(keys))
         try:
+            if self._is_empty():
+                return {}
             for start in range(0, len(unique), _LOOKUP):
                 found.update(self._look_up(unique[start : start + _LOOKUP]))
         except (sqlite3.Error, ValueError, TypeError) as error:
@@ -79,6 +72,10 @@ class Store:
 
     def _damaged(self, error: Exception) -> GlossemeError:
         return GlossemeError(f"the store of values is damaged ({error})", where=str(self.path), todo=_MOVE_AWAY)
+
+    def _is_empty(self) -> bool:
+        one = self._db.execute("SELECT 1 FROM value WHERE identity = ? LIMIT 1", [self.identity]).fetchone()
+        return one is None
 
     def _look_up(self, keys: Sequence[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
         marks = ",".join("?" * len(keys))
